@@ -28,11 +28,11 @@ def trials(scope: Scope) -> Iterator[Trial]:
 def correlate(launches: int) -> Callable[[], Answer]:
     """``rs.launches.correlate`` on a ledger of simulated launches."""
     import rankscope as rs
-    from rankscope.ledger.importing import launches_of_rows
+    from rankscope.ledger.importing import launches_from
     from rankscope.ledger.store import Ledger
     from rankscope.worlds.launches import LaunchWorld
 
     place = str(Path(tempfile.mkdtemp()) / "launches.db")
     world = LaunchWorld(launches, 1, {f"metric{i}": i / METRICS for i in range(METRICS)})
-    Ledger(place).add(launches_of_rows(enumerate(world.rows(), start=1), "made"))
+    Ledger(place).add(launches_from(world.rows()))
     return lambda: {"answers": float(sum(row["verdict"] != "cannot tell" for row in rs.launches.correlate(place).rows))}

@@ -177,7 +177,7 @@ def test_a_change_over_time_is_seen() -> None:
     assert turned.change is not None
     assert steady.change[1].lower < 0 < steady.change[1].upper
     assert turned.change[1].upper < 0
-    assert [part.count for _, part in turned.periods] == [50] * 4
+    assert [part.count for part in turned.periods] == [50] * 4
 
 
 # --- the command line --------------------------------------------------------------------------------------------
@@ -220,8 +220,8 @@ WRONG = [
     ("launches list --mixed", "--mixed is not for launches list: leave it out"),
     ("launches predict", "give the new offline difference"),
     ("launches import absent.csv", "absent.csv"),
-    ("launches import bad.csv", "bad.csv:2: standard_error 'x': a finite number is needed"),
-    ("launches import other.csv", "other.csv: there is no column launch"),
+    ("launches import bad.csv", "bad.csv line 2: standard_error 'x': a finite number is needed"),
+    ("launches import other.csv", "other.csv line 2: there is no column launch"),
     ("launches import twice.csv", "launch l: AP is given twice (offline)"),
     ("launches import joint.csv", "the covariance of the errors of AP and RR is 9, and their standard errors allow at most 1"),
     ("simulate launches --users 5", "--users is for other kinds: leave it out of simulate launches"),

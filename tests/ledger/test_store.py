@@ -175,7 +175,7 @@ def test_places_that_cannot_hold_a_ledger(tmp_path: Path) -> None:
     with other.begin() as connection:
         connection.execute(sa.text("CREATE TABLE launches (rocket TEXT)"))
     cases = {
-        str(tmp_path / "notes.txt"): "not a SQLite file: name the file of a ledger",
+        str(tmp_path / "notes.txt"): "file is not a database; name a SQLite file",
         str(tmp_path): "not a file in a folder that exists",
         str(tmp_path / "no" / "a.db"): "not a file in a folder that exists",
         str(tmp_path / "other.db"): "has a table launches that is not of a ledger",

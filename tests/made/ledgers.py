@@ -6,14 +6,14 @@ import os
 import sys
 from datetime import date, timedelta
 
-from rankscope.ledger.importing import launches_of_rows
+from rankscope.ledger.importing import launches_from
 from rankscope.ledger.launch import Launch, Measurement
 from rankscope.worlds.launches import LaunchWorld
 
 
 def launches(count: int = 200, seed: int = 0, **world: object) -> list[Launch]:
     """Simulated launches."""
-    return launches_of_rows(enumerate(LaunchWorld(count, seed, **world).rows(), start=1), "made")  # type: ignore[arg-type]
+    return launches_from(LaunchWorld(count, seed, **world).rows())  # type: ignore[arg-type]
 
 
 def one(name: str, offline: float = 0.01, online: float | None = 0.002, **more: object) -> Launch:

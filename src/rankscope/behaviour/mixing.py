@@ -314,19 +314,16 @@ class DebiasedBalanced(Balanced, aliases=("debiased_balanced", "DBI")):
 
     def credits(self, mixed: MixedList) -> list[list[float]] | None:
         weight = attention(max(len(mixed.items), *map(len, mixed.rankings)), self.decay).tolist()
-        average: dict[Any, float] = defaultdict(float)
         both = self.both(mixed.rankings, len(mixed.items))
-        for shown in both:
-            for place, item in enumerate(shown):
+        average: dict[Any, float] = defaultdict(float)
+        for place, items in enumerate(zip(*both, strict=True)):
+            for item in items:
                 average[item] += weight[place] / 2
         depth = min(_depth_shown(ranking, set(shown)) for ranking in mixed.rankings for shown in both)
         return [
-            [
-                weight[rank - 1] / average[item] if rank and rank <= depth else 0.0
-                for rank, item in zip(row, mixed.items, strict=True)
-            ]
+            [weight[rank - 1] / average[item] if rank and rank <= depth else 0.0 for rank, item in zip(row, mixed.items, strict=True)]
             for row in mixed.ranks
-        ]
+        ]  # fmt: skip
 
 
 def _depth_shown(ranking: Sequence[Any], shown: set[Any]) -> int:
@@ -346,12 +343,8 @@ class Probabilistic(Mixing, aliases=("probabilistic", "PI", "ProbabilisticMultil
     tau: Annotated[float, Param("how fast the probability of an item falls with its rank", low=0.0, high=20.0)] = 3.0
 
     def draw(self, rankings: Rankings, k: int, pick: Pick) -> tuple[list[Any], list[int]]:
-        left = [dict(zip(ranking, self._weights(len(ranking)), strict=True)) for ranking in rankings]
-        items, teams = list[Any](), list[int]()
-        while len(items) < k:
-            able = [ranker for ranker, weights in enumerate(left) if weights]
-            if not able:
-                break
+        left, items, teams = self._weights(rankings), list[Any](), list[int]()
+        while len(items) < k and (able := [ranker for ranker, weights in enumerate(left) if weights]):
             ranker = able[pick(len(able))]
             item = list(left[ranker])[pick(list(left[ranker].values()))]
             for weights in left:
@@ -367,12 +360,12 @@ class Probabilistic(Mixing, aliases=("probabilistic", "PI", "ProbabilisticMultil
         steps = [[share / math.fsum(step) for share in step] for step in self._steps(mixed.rankings, mixed.items)]
         return [list(row) for row in zip(*steps, strict=True)]
 
-    def _weights(self, count: int) -> list[float]:
-        return [rank**-self.tau for rank in range(1, count + 1)]
+    def _weights(self, rankings: Rankings) -> list[dict[Any, float]]:
+        return [{item: rank**-self.tau for rank, item in enumerate(ranking, 1)} for ranking in rankings]
 
     def _steps(self, rankings: Rankings, items: Sequence[Any]) -> Iterator[list[float]]:
         """The probability of each item by each ranker, given the items before it."""
-        left = [dict(zip(ranking, self._weights(len(ranking)), strict=True)) for ranking in rankings]
+        left = self._weights(rankings)
         for item in items:
             able = sum(bool(weights) for weights in left)
             yield [weights[item] / math.fsum(weights.values()) / able if item in weights else 0.0 for weights in left]

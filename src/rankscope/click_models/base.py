@@ -78,11 +78,11 @@ class ClickModel(Declared, kind="click model"):
 
     def group(self, pages: Pages) -> tuple[Array, int]:
         """The source of the attraction of each shown item, places x pages, and how many there are; items not shown have the number after."""
-        sizes = {"item": len(pages.pairs), "place": pages.places, "all": 1}
-        size = sizes[self.attracts]
-        own: Array = {"place": np.arange(pages.places)[:, None], "all": np.zeros((1, 1))}.get(
-            self.attracts, pages.item.T
-        )
+        places = np.arange(pages.places)[:, None]
+        sources: dict[str, tuple[int, Array | int]] = {
+            "item": (len(pages.pairs), pages.item.T), "place": (pages.places, places), "all": (1, 0)
+        }  # fmt: skip
+        size, own = sources[self.attracts]
         return np.ascontiguousarray(np.where(pages.item.T >= 0, own, size), dtype=np.int32), size
 
     @property
@@ -123,8 +123,7 @@ class FittedModel:
         attraction = np.full(max(size, known) + 1, self.prior[0])
         attraction[:known] = self.attraction
         attraction[size] = 0.0
-        tied = self.model.satisfaction_by
-        satisfaction = None
+        tied, satisfaction = self.model.satisfaction_by, None
         if tied == "attraction":
             satisfaction = attraction
         elif self.satisfaction is not None:
@@ -170,25 +169,19 @@ class FittedModel:
 
         Before any click of the page is known, or ``conditional`` on the clicks above.
         """
-        if conditional:
-            chance = self.conditional(pages)
-        else:
-            click = self.marginal(pages)
-            chance = np.where(_padded(pages, self.places).click, click, 1 - click)
-        shown = _padded(pages, self.places).item >= 0
+        wide = _padded(pages, self.places)
+        click = self.conditional(wide) if conditional else self.marginal(wide)
+        chance = click if conditional else np.where(wide.click, click, 1 - click)
+        shown = wide.item >= 0
         bits = np.where(shown, -np.log2(np.maximum(chance, LEAST)), 0.0).sum(axis=0)
         views = shown.sum(axis=0)
         return np.asarray(np.exp2(np.divide(bits, views, out=np.full(len(views), math.nan), where=views > 0)))
 
     def simulate(self, pages: Pages, seed: int = 0) -> Pages:
         """The same pages with the clicks of simulated users."""
-        self._refuse(pages)
         draws = np.random.default_rng(seed)
-        click = np.zeros((len(pages), self.places), dtype=bool)
-        wide = _padded(pages, self.places)
-        for block, attraction, satisfaction in self._blocks(wide):
-            click[block] = _simulated(self.model.browsing, self.table, attraction, satisfaction, draws).T
-        return replace(pages, click=click[:, : pages.places])
+        simulated = self._each(pages, lambda a, s, _: _simulated(self.model.browsing, self.table, a, s, draws))
+        return replace(pages, click=simulated[:, : pages.places].astype(bool))
 
     @cached_property
     def examination(self) -> Examination:
@@ -203,13 +196,12 @@ class FittedModel:
 
 def _padded(pages: Pages, places: int) -> Pages:
     """The same pages with empty places below, so that lists are as long as those of the fit."""
-    more = ((0, 0), (0, places - pages.places))
     if pages.places == places:
         return pages
+    more = ((0, 0), (0, places - pages.places))
     label = None if pages.label is None else np.pad(pages.label, more, constant_values=math.nan)
-    return replace(
-        pages, item=np.pad(pages.item, more, constant_values=-1), click=np.pad(pages.click, more), label=label
-    )
+    item, click = np.pad(pages.item, more, constant_values=-1), np.pad(pages.click, more)
+    return replace(pages, item=item, click=click, label=label)
 
 
 def _simulated(
@@ -225,9 +217,8 @@ def _simulated(
             rows = browsing.rows(place, above, last, places)
             chance = np.broadcast_to(table[rows.looked], (pages,))
             if satisfaction is not None:
-                chance = np.where(
-                    above & (draws.random(pages) < satisfaction[place - 1]), table[rows.satisfied], chance
-                )
+                satisfied = above & (draws.random(pages) < satisfaction[place - 1])
+                chance = np.where(satisfied, table[rows.satisfied], chance)
             looked = draws.random(pages) < np.where(looked, chance, table[rows.unlooked])
         click[place] = looked & (draws.random(pages) < attraction[place])
     return click

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ FEWEST = 10  # interventions below which a place is not identified
 MANY_VIEWS = 50  # views per item that its own attraction needs: with fewer, EM is biased
 LARGEST_ERROR = 0.0066  # of alpha, so that three errors are within 0.02
 UNEVEN = 2.0  # how much larger than by chance the unevenness of items over places is allowed to be
+ROWS = {"pair", "place", "clicked", "unit", "chance", "label", "weight"}  # arrays with an entry per shown item
 REMEDY = "send some traffic through a ranker that changes positions at random (rankscope simulate log --policy 'SwapFirst(top=10)' makes such a log)"
 
 
@@ -66,10 +67,8 @@ class ShownTraffic:
 
     def where(self, inside: Array) -> ShownTraffic:
         """Some of the rows."""
-        names = ("pair", "place", "clicked", "unit", "chance", "label", "weight")
-        held: dict[str, Any] = {name: getattr(self, name) for name in names}
-        some: dict[str, Any] = {name: None if a is None else a[inside] for name, a in held.items()}
-        return replace(self, **some)
+        rows = {name: a[inside] for name, a in vars(self).items() if name in ROWS and a is not None}
+        return replace(self, **rows)
 
     def resampled(self, counts: Array) -> ShownTraffic:
         """The same, with each unit as often as ``counts`` says."""
@@ -170,6 +169,7 @@ class BiasEstimator(Declared, kind="position bias estimator"):
     listed_by: ClassVar[str] = "rankscope position-bias --help"
     rounds: ClassVar[int] = 100  # of the bootstrap
     source: ClassVar[str] = ""
+    without: ClassVar[str] = "no item was shown at place 1 and at other places"  # the reason if nothing is identified
 
     @property
     def about(self) -> str:
@@ -182,7 +182,7 @@ class BiasEstimator(Declared, kind="position bias estimator"):
 
     def validity(self, traffic: ShownTraffic) -> Validity:
         """True if the traffic that it uses identifies the curve beyond place 1."""
-        return _unless(bool(self.identified(traffic)[1:].any()), "no item was shown at place 1 and at other places")
+        return _unless(bool(self.identified(traffic)[1:].any()), self.without)
 
     def identified(self, traffic: ShownTraffic) -> Array:
         """The places that are identified."""
@@ -205,23 +205,19 @@ class swaps(BiasEstimator):
     """Click rates of items at place k and at place 1, if a randomised swap moved them from the one to the other."""
 
     source = "Joachims, Swaminathan and Schnabel, Unbiased learning-to-rank with biased feedback, WSDM 2017"
+    without = "no item changed places with the one at place 1"
 
     def use(self, traffic: ShownTraffic) -> ShownTraffic:
         random = traffic if traffic.chance is None else traffic.where(np.nan_to_num(traffic.chance, nan=1.0) < 1)
         return random.moved
 
     def identified(self, traffic: ShownTraffic) -> Array:
-        clicks, skips = (
-            traffic.interventions if len(traffic.pair) else (np.zeros((traffic.places, traffic.places)),) * 2
-        )
-        return np.asarray(((clicks + skips)[:, 0] >= FEWEST) | (np.arange(traffic.places) < 1))
-
-    def validity(self, traffic: ShownTraffic) -> Validity:
-        return _unless(bool(self.identified(traffic)[1:].any()), "no item changed places with the one at place 1")
+        found = np.arange(traffic.places) < 1
+        return found if not len(traffic.pair) else found | (np.add(*traffic.interventions)[:, 0] >= FEWEST)
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:
         clicks, _ = traffic.interventions
-        ratio = np.divide(clicks[:, 0], clicks[0], out=np.full(traffic.places, np.nan), where=clicks[0] > 0)
+        ratio = _ratio(clicks[:, 0], clicks[0], least=0.0)
         ratio[0] = 1.0
         return BiasCurve(np.where(self.identified(traffic), ratio, np.nan))
 
@@ -232,15 +228,10 @@ class harvesting(BiasEstimator):
     source = "Agarwal, Zaitsev, Wang, Li, Najork and Joachims, Estimating position bias without intrusive interventions, WSDM 2019"
 
     def validity(self, traffic: ShownTraffic) -> Validity:
-        if traffic.rankers == 0:
-            return _unless(
-                False,
-                "the log names no rankers (column logger_id), and harvesting needs two or more that got their traffic at random",
-            )
-        if traffic.rankers == 1:
-            return _unless(
-                False, "there is a single ranker, and harvesting needs two or more that put items at different places"
-            )
+        if traffic.rankers < 2:
+            one = "there is a single ranker, and harvesting needs two or more that put items at different places"
+            none = "the log names no rankers (column logger_id), and harvesting needs two or more that got their traffic at random"
+            return _unless(False, one if traffic.rankers else none)
         return super().validity(traffic)
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:
@@ -294,6 +285,7 @@ class randomised(BiasEstimator):
     """Click rates of randomly ordered items: at place k as a share of place 1. The log has the probability of each item at its place."""
 
     source = "Wang, Bendersky, Metzler and Najork, Learning to rank with selection bias in personal search, SIGIR 2016"
+    without = "no item at place 1 could have been at another place (p_item_pos is 1)"
 
     top: Annotated[
         int | None,
@@ -319,10 +311,7 @@ class randomised(BiasEstimator):
             return _unless(False, f"the items at the first {self.top} places are not in random order")
         if len(traffic.pair) >= FEWEST * (int(traffic.pair.max(initial=-1)) + 1) and not len(traffic.moved.pair):
             return _unless(False, "every item was always at one place, whatever p_item_pos says")
-        return _unless(
-            bool(self.identified(traffic)[1:].any()),
-            "no item at place 1 could have been at another place (p_item_pos is 1)",
-        )
+        return super().validity(traffic)
 
     def _unevenness(self, traffic: ShownTraffic) -> float:
         """The chi-square statistic of pairs by places, relative to its mean under chance."""
@@ -345,9 +334,8 @@ class randomised(BiasEstimator):
         weights = self._weights(traffic)
         clicks, views = traffic.sums(weights * traffic.clicked), traffic.sums(weights)
         rate = clicks / np.maximum(views, 1e-12)
-        return BiasCurve(
-            _relative(rate, self.identified(traffic) if traffic.weight is None else np.ones(len(rate), dtype=bool))
-        )
+        known = self.identified(traffic) | (traffic.weight is not None)
+        return BiasCurve(np.where(known, rate / max(float(rate[0]), 1e-12), np.nan))
 
 
 class regression_em(BiasEstimator):
@@ -385,11 +373,9 @@ class regression_em(BiasEstimator):
         return found if not found.holds else _unless(mean >= MANY_VIEWS, few)
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:
-        views, clicks = traffic.counts
-        known = self.identified(traffic)
         tolerance = 1e-6 if traffic.weight is None else 1e-4
-        found = position_based(views, clicks, traffic.usual, self.smoothing, tolerance=tolerance)
-        return BiasCurve(np.where(known, found, np.nan))
+        found = position_based(*traffic.counts, traffic.usual, self.smoothing, tolerance=tolerance)
+        return BiasCurve(np.where(self.identified(traffic), found, np.nan))
 
 
 def position_based(
@@ -413,13 +399,10 @@ def position_based(
         lost = skips / (1 - both)
         attracted = clicked + np.bincount(item, lost * (attractive - both), minlength=len(views))
         mean = (np.bincount(groups, attracted) / of_group)[groups] if smoothing else 0.0
-        before, attraction = (
-            attraction,
-            np.clip((attracted + smoothing * mean) / np.maximum(shown + smoothing, 1e-12), 1e-6, 1 - 1e-6),
-        )
-        new = np.clip(
-            (looked_at + np.bincount(place, lost * (examined - both), minlength=len(theta))) / seen, 1e-6, 1.0
-        )
+        before, drawn = attraction, (attracted + smoothing * mean) / np.maximum(shown + smoothing, 1e-12)
+        attraction = np.clip(drawn, 1e-6, 1 - 1e-6)
+        looked = looked_at + np.bincount(place, lost * (examined - both), minlength=len(theta))
+        new = np.clip(looked / seen, 1e-6, 1.0)
         new[0] = 1.0
         change = float(np.abs(new - theta).max()) + float((np.abs(attraction - before) * shown).sum() / shown.sum())
         theta = new
@@ -476,14 +459,9 @@ class trust(BiasEstimator):
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:
         alpha, beta, _ = self._line(traffic)
-        known = self.identified(traffic) if traffic.weight is None else np.ones(traffic.places, dtype=bool)
+        known = self.identified(traffic) if traffic.weight is None else True
         return BiasCurve(np.where(known, alpha, np.nan), np.where(known, beta, np.nan))
 
 
-def _ratio(above: Array, below: Array, otherwise: float = np.nan) -> Array:
-    return np.asarray(np.divide(above, below, out=np.full(below.shape, otherwise), where=np.abs(below) > 1e-12))
-
-
-def _relative(rate: Array, known: Array) -> Array:
-    out = rate / max(float(rate[0]), 1e-12)
-    return np.where(known, out, np.nan)
+def _ratio(above: Array, below: Array, otherwise: float = np.nan, least: float = 1e-12) -> Array:
+    return np.asarray(np.divide(above, below, out=np.full(below.shape, otherwise), where=np.abs(below) > least))

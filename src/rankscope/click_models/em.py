@@ -60,19 +60,18 @@ class Fit:
     def __init__(
         self, browsing: Browsing, seen: Observed, satisfies: str, smoothing: float, start: FittedEstimates
     ) -> None:
-        self.browsing, self.seen, self.by, self.smoothing, self.prior = (
-            browsing,
-            seen,
-            satisfies,
-            smoothing,
-            start.prior,
-        )
+        self.browsing, self.seen, self.by, self.smoothing = browsing, seen, satisfies, smoothing
+        self.prior = start.prior
         self.table, self.attraction = start.table, np.full(seen.size, start.prior[0])
         self.satisfaction = np.full({"one": 1, "item": seen.size}.get(satisfies, 0), start.prior[1])
-        self.clicks = np.bincount(seen.group[seen.click], minlength=seen.size + 1)[:-1].astype(float)
+        self.clicks = self._sums(seen.group[seen.click])
         self.open = seen.click[:-1]  # clicks with a place below, which tell if they satisfied
         self.open_group = seen.group[:-1][self.open]
-        self.open_clicks = np.bincount(self.open_group, minlength=seen.size + 1)[:-1].astype(float)
+        self.open_clicks = self._sums(self.open_group)
+
+    def _sums(self, group: Array, values: Array | None = None) -> Array:
+        """The number or the sum of each group."""
+        return np.bincount(group, values, minlength=self.seen.size + 1)[:-1].astype(float)
 
     def step(self) -> float:
         """Make one step, and return the log-likelihood before it, priors included."""
@@ -81,7 +80,7 @@ class Fit:
         satisfying = {"one": np.resize(self.satisfaction, len(attraction)), "attraction": attraction}
         satisfaction = np.append(self.satisfaction, 0.0) if self.by == "item" else satisfying.get(self.by)
         tried, taken, logs = np.zeros(len(self.table)), np.zeros(len(self.table)), self._log_prior()
-        views: Array = np.zeros(self.seen.size + 1)
+        views: Array = np.zeros(self.seen.size)
         content = np.zeros(self.open.shape if satisfaction is not None else 0)
         examined = np.empty(click.shape) if self.seen.size > 1 else None
         for block in blocks(click.shape[1]):
@@ -99,23 +98,18 @@ class Fit:
             if found.satisfied is not None:
                 content[:, block] = found.satisfied
         if examined is not None:
-            views = np.bincount(group.ravel(), examined.ravel(), minlength=self.seen.size + 1)
-        self._update(views[:-1], content[self.open] if content.size else content, tried, taken)
+            views = self._sums(group.ravel(), examined.ravel())
+        self._update(views, content[self.open] if content.size else content, tried, taken)
         return logs
 
     def _update(self, views: Array, content: Array, tried: Array, taken: Array) -> None:
         weight, (rate, satisfied), clicks = self.smoothing, self.prior, self.clicks
-        sums = (
-            np.bincount(self.open_group, content, minlength=self.seen.size + 1)[:-1]
-            if content.size
-            else np.zeros(self.seen.size)
-        )
+        sums = self._sums(self.open_group, content) if content.size else np.zeros(self.seen.size)
         if self.by == "attraction":
             clicks, views = clicks + sums, views + self.open_clicks
         elif self.by == "one":
-            self.satisfaction = _ratio(
-                np.array([sums.sum() + satisfied]), np.array([self.open_clicks.sum() + 1]), satisfied
-            )
+            above, below = sums.sum(keepdims=True) + satisfied, self.open_clicks.sum(keepdims=True) + 1
+            self.satisfaction = _ratio(above, below, satisfied)
         elif self.by == "item":
             self.satisfaction = _ratio(sums + weight * satisfied, self.open_clicks + weight, satisfied)
         self.attraction = _ratio(clicks + weight * rate, views + weight, rate)
@@ -135,9 +129,8 @@ class Fit:
             if progress is not None:
                 progress(len(trace), trace[-1])
         satisfaction = self.satisfaction if self.satisfaction.size else None
-        return FittedEstimates(
-            self.table, self.attraction, satisfaction, self.prior, tuple(trace), self._settled(trace, tolerance)
-        )
+        settled = self._settled(trace, tolerance)
+        return FittedEstimates(self.table, self.attraction, satisfaction, self.prior, tuple(trace), settled)
 
     @staticmethod
     def _settled(trace: list[float], tolerance: float) -> bool:

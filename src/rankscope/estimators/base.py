@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -47,18 +47,19 @@ class Estimator(Earning, kind="estimator"):
 
     def used_weights(self, events: LoggedEvents) -> Array | None:
         """Return the weight of each row as the estimator uses it, for diagnostics, or None if it works without weights."""
-        return None if self.level is None else self._cut(events.weights(self.level))
+        return None if self.level is None else self.cut(events)
 
-    def _cut(self, weights: Array) -> Array:
-        clip = getattr(self, "clip", None)
+    def cut(self, events: LoggedEvents) -> Array:
+        """Return the importance weights, at most ``clip`` each."""
+        weights, clip = events.weights(self.level or "item"), getattr(self, "clip", None)
         return np.minimum(weights, clip) if isinstance(clip, float | int) else weights
 
     def settled(self, events: LoggedEvents) -> Estimator:
         """Return the estimator with every parameter ``'slope'`` chosen for these events."""
-        open_ones = [name for name in self.defaults if getattr(self, name) == "slope"]
         found: Estimator = self
-        for name in open_ones:
-            found = slope(found, name, events)
+        for name in self.defaults:
+            if getattr(self, name) == "slope":
+                found = slope(found, name, events)
         return found
 
 
@@ -93,8 +94,3 @@ def centre_and_error(earned: Earned, events: LoggedEvents) -> tuple[float, float
         whole = below.sum()
         influence += (above - above.sum() / whole * below) / whole if whole else math.nan
     return earned.value, float(np.sqrt((influence**2).sum()))
-
-
-def shrink(weights: Array, clip: Any) -> Array:
-    """Return weights cut at ``clip``, or as they are."""
-    return weights if clip is None else np.minimum(weights, clip)

@@ -22,11 +22,8 @@ def check_metric(value: Any) -> str:
         metric = parse(value)
     except InputError as error:
         return str(error)
-    return (
-        ""
-        if metric.better == "higher" and not metric.needs
-        else "it needs more than grades and ranks: use DCG, RR, P or AP"
-    )
+    fits = metric.better == "higher" and not metric.needs
+    return "" if fits else "it needs more than grades and ranks: use DCG, RR, P or AP"
 
 
 def earnings_by_rank(metric: Metric, ranks: int) -> Array:
@@ -48,7 +45,7 @@ class Clicked(Estimator, aliases=("clicked", "IPSMetric")):
     per: ClassVar[Literal["row", "list"]] = "list"
     level: ClassVar[Level | None] = None
     above, below = "clicks / examination x earning at the target's rank", "lists"
-    unbiased: ClassVar[bool] = True
+    unbiased = True
     assumes = "a user clicks what is examined and relevant, and examination depends on the position only"
     best_for = "DCG from clicks, without judgments"
     source = "Joachims, Swaminathan and Schnabel, Unbiased learning-to-rank with biased feedback, WSDM 2017; trust bias: Vardasbi, Oosterhuis and de Rijke, CIKM 2020"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,8 @@ CALIBRATED = 0.25  # a logged frequency this far from the propensities, as a sha
 CONTRADICTED = 0.01  # share of the traffic with such propensities above which estimates are refused
 BINS = 14
 AT_ONCE = 1 << 16  # numbers that stay in the cache
-Weighed: TypeAlias = tuple[int, float, float, float, float, float, float]
+RECORDED = ("effective_sample_size", "effective_clicks", "largest_share", "largest_weight", "mean_weight", "unseen")
+UNKNOWN: dict[str, Any] = dict.fromkeys((*RECORDED[:-1], "mean_weight_error"), math.nan)
 
 
 @dataclass(frozen=True)
@@ -65,15 +67,7 @@ class LogSupport:
 
     def record(self) -> dict[str, float | None]:
         """Return the diagnostics for programs."""
-        names = (
-            "effective_sample_size",
-            "effective_clicks",
-            "largest_share",
-            "largest_weight",
-            "mean_weight",
-            "unseen",
-        )
-        return {name: words.finite(getattr(self, name)) for name in names}
+        return {name: words.finite(getattr(self, name)) for name in RECORDED}
 
     def sentence(self) -> str:
         """Return the effective clicks and the largest weight in words; empty for an estimator without weights."""
@@ -110,35 +104,40 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
 
     Weights of lists are those of their last row, contributions the sum of their rows.
     """
-    used = estimator.used_weights(events)
-    by_list = estimator.per == "list"
+    used, by_list = estimator.used_weights(events), estimator.per == "list"
     unseen = events.target.unseen(events) if events.target is not None else 0.0
-    names = str(estimator), policy
+    known: dict[str, Any] = {
+        "estimator": str(estimator), "policy": policy, "unseen": unseen, "units": events.units, "noun": noun
+    }  # fmt: skip
     if used is None:
-        unknown = (math.nan,) * 6
         rows = len(events.starts) if by_list else events.count
-        return LogSupport(*names, rows, *unknown, unseen, events.units, noun, weighs=False)
+        return LogSupport(events=rows, **UNKNOWN, **known, weighs=False)
     raw = events.weights(estimator.level) if estimator.level else None
 
-    def found() -> Weighed:
+    def found() -> dict[str, Any]:
         return _of_weights(used, raw, events, by_list, estimator.level == "item")
 
     # most estimators use weights as they are
     shared = used is raw and events.share(("support", events.target, estimator.level, by_list), found)
-    count, effective_size, clicks, share, largest, mean, error = shared or found()
-    return LogSupport(*names, count, effective_size, clicks, share, largest, mean, error, unseen, events.units, noun)
+    return LogSupport(**(shared or found()), **known)
 
 
-def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> Weighed:
+def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> dict[str, Any]:
     """Return the number of weights, effective weights and clicks, the largest share and weight, the mean weight and its error."""
     earned = events.sum_lists(events.weighted(used)) if by_list else events.weighted(used)
     weight = used[events.last] if by_list and not of_items else used
     largest = float(max(earned.max(initial=0.0), -earned.min(initial=0.0)))
     whole = earned.sum() if earned.min(initial=0.0) >= 0 else np.abs(earned).sum()
-    return (
-        len(weight), effective(weight), effective(earned), largest / float(whole) if whole else math.nan, float(weight.max(initial=0.0)),
-        *(_mean_and_error(raw, events) if raw is not None and events.target is not None else (math.nan, math.nan)),
-    )  # fmt: skip
+    mean, error = math.nan, math.nan
+    if raw is not None and events.target is not None and events.count:  # between units, taken to be of their sizes
+        mean = float(raw.mean())
+        around = events.sum_units(raw) - mean * events.rows_of_units
+        error = float(np.sqrt((around**2).sum()) / events.count)
+    return {
+        "events": len(weight), "effective_sample_size": effective(weight), "effective_clicks": effective(earned),
+        "largest_share": largest / float(whole) if whole else math.nan, "largest_weight": float(weight.max(initial=0.0)),
+        "mean_weight": mean, "mean_weight_error": error,
+    }  # fmt: skip
 
 
 def effective(values: Array) -> float:
@@ -160,15 +159,6 @@ def effective(values: Array) -> float:
     return whole**2 / squares
 
 
-def _mean_and_error(weight: Array, events: LoggedEvents) -> tuple[float, float]:
-    """Return the mean weight and its standard error between units, which are taken to be of their sizes."""
-    if not events.count:
-        return math.nan, math.nan
-    mean = float(weight.mean())
-    around = events.sum_units(weight) - mean * events.rows_of_units
-    return mean, float(np.sqrt((around**2).sum()) / events.count)
-
-
 def histogram(weights: Array) -> list[tuple[float, float, int]]:
     """Return bins of weights on a logarithmic scale: the lower end, the upper end and the count. Weights of 0 have a bin of their own.
 
@@ -184,10 +174,8 @@ def histogram(weights: Array) -> list[tuple[float, float, int]]:
     ends = np.geomspace(low, high, BINS + 1) if high > low * (1 + 1e-9) else np.array([low, high])
     ends[0], ends[-1] = low, high
     above = [len(weights) - zero, *(int(np.count_nonzero(weights >= end)) for end in ends[1:-1]), 0]
-    return [
-        *out,
-        *((float(a), float(b), n - m) for a, b, n, m in zip(ends[:-1], ends[1:], above, above[1:], strict=False)),
-    ]
+    counts = (n - m for n, m in pairwise(above))
+    return [*out, *((low, high, n) for (low, high), n in zip(pairwise(ends.tolist()), counts, strict=True))]
 
 
 def calibration(events: LoggedEvents) -> tuple[Caution, bool] | None:

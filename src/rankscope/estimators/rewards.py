@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -41,9 +42,8 @@ class RewardModel(Declared, kind="reward model"):
     def across(self, events: LoggedEvents, reward: Array) -> Predict:
         """Return a function that predicts each row by the model of all folds but its own."""
         fold = self.fold_of(events)
-        models = [
-            self.fit(events, reward, np.flatnonzero(fold != number)) for number in range(int(fold.max(initial=0)) + 1)
-        ]
+        others = (np.flatnonzero(fold != number) for number in range(int(fold.max(initial=0)) + 1))
+        models = [self.fit(events, reward, rows) for rows in others]
 
         def predict(at: Any, item: Codes) -> Array:
             rows = np.arange(events.count)[at]
@@ -126,7 +126,7 @@ class Boosting(RewardModel):
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
         """Learn gradient-boosted trees."""
-        return _learn(boosted(), events, reward, rows)
+        return _learn(_of_sklearn("ensemble", "HistGradientBoostingRegressor", random_state=0), events, reward, rows)
 
 
 def model_of(value: Any) -> RewardModel:
@@ -158,29 +158,21 @@ class _Regressor(RewardModel):
 
 def classifier() -> Any:
     """Return a logistic regression of scikit-learn. Raises MissingExtraError with the package to install."""
-    try:
-        from sklearn.linear_model import LogisticRegression
-    except ImportError:
-        raise MissingExtraError(LACKING) from None
-    return LogisticRegression(max_iter=1000)
+    return _of_sklearn("linear_model", "LogisticRegression", max_iter=1000)
 
 
-def boosted() -> Any:
-    """Return gradient-boosted trees of scikit-learn. Raises MissingExtraError with the package to install."""
+def _of_sklearn(module: str, name: str, **options: Any) -> Any:
     try:
-        from sklearn.ensemble import HistGradientBoostingRegressor
+        return getattr(import_module(f"sklearn.{module}"), name)(**options)
     except ImportError:
         raise MissingExtraError(LACKING) from None
-    return HistGradientBoostingRegressor(random_state=0)
 
 
 def _design(events: LoggedEvents, rows: Codes, item: Codes) -> Array:
     """Return the features of rows with these items: an indicator per item and position, and the numbers of the row."""
-    columns = [
-        np.eye(len(events.items) + 1)[np.minimum(item, len(events.items))],
-        np.eye(events.places)[events.position[rows]],
-    ]
-    return np.hstack([*columns, *([] if events.features is None else [events.features[rows]])])
+    items, places = np.eye(len(events.items) + 1), np.eye(events.places)
+    of_row = [] if events.features is None else [events.features[rows]]
+    return np.hstack([items[np.minimum(item, len(events.items))], places[events.position[rows]], *of_row])
 
 
 def _learn(regressor: Any, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:

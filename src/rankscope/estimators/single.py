@@ -8,7 +8,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.errors import DataError
-from rankscope.estimators.base import Clip, Estimator, shrink
+from rankscope.estimators.base import Clip, Estimator
 from rankscope.estimators.events import Earned, Level, LoggedEvents, number_cells
 from rankscope.lists import Array
 
@@ -21,7 +21,7 @@ class IPS(Estimator, aliases=("ips", "IPW")):
     """The mean of weight x reward: each reward counts as often as the target would have shown its item."""
 
     above, below = "weight x reward", "rows"
-    unbiased: ClassVar[bool] = True
+    unbiased = True
     assumes = OVERLAP
     best_for = "good overlap, and many clicks"
     source = (
@@ -35,7 +35,7 @@ class SNIPS(Estimator, aliases=("snips", "SNIPW")):
     """IPS divided by the mean weight: less variance, a little bias that vanishes with the number of rows."""
 
     above, below = "weight x reward", "weight"
-    normalised: ClassVar[bool] = True
+    normalised = True
     best_for = "the default for single items"
     source = SWAMINATHAN
 
@@ -43,7 +43,7 @@ class SNIPS(Estimator, aliases=("snips", "SNIPW")):
 
     def earn(self, events: LoggedEvents) -> Earned:
         """Return weight x reward, out of the weight."""
-        weight = shrink(events.weight, self.clip)
+        weight = self.cut(events)
         return Earned.of(events.weighted(weight), weight)
 
 
@@ -55,8 +55,7 @@ class DM(Estimator, aliases=("direct_method",)):
 
     above, below = "predicted reward under the target", "rows"
     level: ClassVar[Level | None] = None
-    fallible: ClassVar[bool] = True
-    models: ClassVar[bool] = True
+    fallible, models = True, True
     best_for = "a second opinion; poor overlap and a model that you trust"
     source = DUDIK
 
@@ -69,8 +68,7 @@ class DR(Estimator, aliases=("dr",)):
     """Doubly robust: the prediction, corrected by weight x the error of the model. Right if propensities or the model are."""
 
     above, below = "prediction + weight x error of the prediction", "rows"
-    unbiased: ClassVar[bool] = True
-    models: ClassVar[bool] = True
+    unbiased, models = True, True
     assumes = OVERLAP
     best_for = "a fair reward model, and fair overlap"
     source = DUDIK
@@ -82,25 +80,20 @@ class DR(Estimator, aliases=("dr",)):
         if events.target is None:
             return Earned.of(events.reward)
         earned = events.reward - events.fitted
-        earned *= self.residual_weights(events)
+        earned *= self.used_weights(events)
         earned += events.expected
         return Earned.of(earned)
 
-    def residual_weights(self, events: LoggedEvents) -> Array:
-        """Return the weight of each residual."""
-        return shrink(events.weight, self.clip)
-
     def used_weights(self, events: LoggedEvents) -> Array:
         """Return the weight of each residual."""
-        return self.residual_weights(events)
+        return self.cut(events)
 
 
 class SNDR(DR):
     """Doubly robust with a self-normalised correction."""
 
     above, below = "weight x error of the prediction", "weight, and the mean prediction beside it"
-    unbiased: ClassVar[bool] = False
-    normalised: ClassVar[bool] = True
+    unbiased, normalised = False, True
     best_for = "poor overlap with a fair reward model"
     source = SWAMINATHAN
 
@@ -108,14 +101,14 @@ class SNDR(DR):
         """Return the prediction out of rows, and the weighted residual out of the weight."""
         if events.target is None:
             return Earned.of(events.reward)
-        weight = self.residual_weights(events)
+        weight = self.used_weights(events)
         return Earned.of(events.expected) + Earned.of(weight * (events.reward - events.fitted), weight)
 
 
 class SwitchDR(DR, aliases=("Switch", "switch_dr")):
     """Doubly robust for weights up to ``threshold``, and the model without correction above it."""
 
-    unbiased: ClassVar[bool] = False
+    unbiased = False
     best_for = "a few very large weights"
     source = "Wang, Agarwal and Dudik, Optimal and adaptive off-policy evaluation in contextual bandits, ICML 2017"
 
@@ -125,7 +118,7 @@ class SwitchDR(DR, aliases=("Switch", "switch_dr")):
         Param("the largest weight of a correction; 'slope' chooses it from the log", above=0.0),
     ] = 10.0
 
-    def residual_weights(self, events: LoggedEvents) -> Array:
+    def used_weights(self, events: LoggedEvents) -> Array:
         """Return the weights up to the threshold, 0 above it."""
         weight = events.weight
         return np.where(weight <= self.threshold, weight, 0.0)
@@ -134,7 +127,7 @@ class SwitchDR(DR, aliases=("Switch", "switch_dr")):
 class DRos(DR, aliases=("dr_os",)):
     """Doubly robust with optimistic shrinkage: weight w counts as shrink x w / (w^2 + shrink)."""
 
-    unbiased: ClassVar[bool] = False
+    unbiased = False
     best_for = "heavy-tailed weights"
     source = "Su, Dimakopoulou, Krishnamurthy and Dudik, Doubly robust off-policy evaluation with shrinkage, ICML 2020"
 
@@ -144,7 +137,7 @@ class DRos(DR, aliases=("dr_os",)):
         Param("0 gives the direct method, a very large number DR; 'slope' chooses it from the log", above=0.0),
     ] = 100.0
 
-    def residual_weights(self, events: LoggedEvents) -> Array:
+    def used_weights(self, events: LoggedEvents) -> Array:
         """Return shrunk weights."""
         weight, by = events.weight, float(self.shrink)
         return np.asarray(by * weight / (weight**2 + by))
@@ -161,21 +154,25 @@ class SubGaussianIPS(Estimator, aliases=("sg_ips",)):
 
     def used_weights(self, events: LoggedEvents) -> Array:
         """Return transformed weights."""
-        return np.asarray(events.weight / (1 - self.lam + self.lam * events.weight))
+        return _tamed(events.weight, self.lam)
 
 
 class SubGaussianDR(DR, aliases=("sg_dr",)):
     """Doubly robust with the weights of ``SubGaussianIPS``."""
 
-    unbiased: ClassVar[bool] = False
+    unbiased = False
     source = SubGaussianIPS.source
 
     clip: Clip = None
     lam: Annotated[float, Param("from 0 (DR) to 1 (no weights)", low=0.0, high=1.0)] = 0.05
 
-    def residual_weights(self, events: LoggedEvents) -> Array:
+    def used_weights(self, events: LoggedEvents) -> Array:
         """Return transformed weights."""
-        return np.asarray(events.weight / (1 - self.lam + self.lam * events.weight))
+        return _tamed(events.weight, self.lam)
+
+
+def _tamed(weight: Array, lam: float) -> Array:
+    return np.asarray(weight / (1 - lam + lam * weight))
 
 
 class BetaIPS(Estimator, aliases=("beta_ips",)):
@@ -187,27 +184,26 @@ class BetaIPS(Estimator, aliases=("beta_ips",)):
     source = "Gupta, Jeunen, Oosterhuis and de Rijke, Optimal baseline corrections for off-policy contextual bandits, RecSys 2024"
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return weight x (reward - beta) + beta, with beta = mean((w^2 - w) r) / mean(w^2 - w)."""
-        weight = events.weight
-        pull = weight**2 - weight
+        """Return weight x (reward - beta) + beta, with beta = mean(pull x reward) / mean(pull)."""
+        pull = self.pull(events)
         beta = float((pull * events.reward).sum() / whole) if (whole := pull.sum()) else 0.0
-        return Earned.of(weight * (events.reward - beta) + beta)
+        return Earned.of(events.weight * (events.reward - beta) + beta)
+
+    def pull(self, events: LoggedEvents) -> Array:
+        """Return w^2 - w."""
+        return np.asarray(events.weight**2 - events.weight)
 
 
-class DeltaIPS(Estimator, aliases=("delta_ips",)):
+class DeltaIPS(BetaIPS, aliases=("delta_ips",)):
     """IPS with one baseline for all policies, for which their differences to the baseline policy vary least (Delta-OPE)."""
 
-    above, below = "weight x (reward - beta) + beta", "rows"
-    assumes = OVERLAP
     best_for = "the difference of two policies"
     source = "Jeunen and Ustimenko, Delta-OPE: off-policy estimation with pairs of policies, RecSys 2024"
 
-    def earn(self, events: LoggedEvents) -> Earned:
-        """Return weight x (reward - beta) + beta, with beta = mean(d^2 r) / mean(d^2) for d = weight - weight of the baseline."""
+    def pull(self, events: LoggedEvents) -> Array:
+        """Return d^2 for d = weight - weight of the baseline."""
         base, *others = (events.under(policy).weight for policy in events.compared or (None, events.target))
-        pull = np.sum([(other - base) ** 2 for other in others], axis=0)
-        beta = float((pull * events.reward).sum() / whole) if (whole := pull.sum()) else 0.0
-        return Earned.of(events.weight * (events.reward - beta) + beta)
+        return np.asarray(np.sum([(other - base) ** 2 for other in others], axis=0))
 
 
 class MIPS(Estimator, aliases=("marginalised_ips",)):
@@ -238,7 +234,7 @@ class Replay(Estimator, aliases=("replay",)):
     """The mean reward of rows on which a deterministic target would have shown the same item. Needs uniform logging."""
 
     above, below = "reward of rows on which both policies agree", "rows on which both agree"
-    normalised: ClassVar[bool] = True
+    normalised = True
     assumes = "the log was collected uniformly at random"
     best_for = "a deterministic policy on random traffic"
     source = "Li, Chu, Langford and Wang, Unbiased offline evaluation of contextual-bandit-based news article recommendation algorithms, WSDM 2011"
@@ -264,7 +260,7 @@ class BalancedIPS(Estimator, aliases=("balanced_ips",)):
     """IPS for logs of several policies, with the mean probability under all loggers as denominator, so that one poor logger does no harm."""
 
     above, below = "target / mixture of loggers x reward", "rows"
-    unbiased: ClassVar[bool] = True
+    unbiased = True
     assumes = "some logger gives each item of the target a probability above 0"
     best_for = "several loggers with known probabilities in every row"
     source = "Agarwal, Basu, Schnabel and Joachims, Effective evaluation using logged bandit feedback from multiple loggers, KDD 2017"

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.errors import DataError
-from rankscope.estimators.base import Clip, Estimator, shrink
+from rankscope.estimators.base import Clip, Estimator
 from rankscope.estimators.events import Earned, Level, LoggedEvents
 from rankscope.estimators.targets import OfPolicy
 from rankscope.lists import Array
@@ -23,20 +23,22 @@ class _Slate(Estimator):
 
     per: ClassVar[Literal["row", "list"]] = "list"
     above, below = "weight x reward of all positions", "lists"
-    unbiased: ClassVar[bool] = True
+    unbiased = True
 
     clip: Clip = None
 
     def earn(self, events: LoggedEvents) -> Earned:
         """Return weight x reward per row, out of lists."""
-        weight = shrink(events.weights(self.level or "item"), self.clip)
+        weight = self.cut(events)
         if not self.normalised:
             return Earned.of(events.weighted(weight), events.per_list)
         whole = Earned(())
         for place in range(events.places):
-            here = np.where(events.position == place, weight, 0.0)
-            # the share of lists that have this position
-            share = (events.position == place).sum() / max(len(events.starts), 1)
+            there = events.position == place
+            here, share = (
+                np.where(there, weight, 0.0),
+                there.sum() / max(len(events.starts), 1),
+            )  # of lists with this position
             whole += Earned.of(share * here * events.reward, here)
         return whole
 
@@ -71,8 +73,7 @@ class RIPS(_Slate, aliases=("rips",)):
 class _PerPosition(_Slate):
     """Base of the estimators that are self-normalised per position."""
 
-    unbiased: ClassVar[bool] = False
-    normalised: ClassVar[bool] = True
+    unbiased, normalised = False, True
     below = "weight, per position"
 
     clip: Clip = None
@@ -96,9 +97,7 @@ class CascadeDR(Estimator, aliases=("cascade_dr",)):
     per: ClassVar[Literal["row", "list"]] = "list"
     level: ClassVar[Level | None] = "prefix"
     above, below = "weight x (reward - prediction) + weight above x mean prediction", "lists"
-    unbiased: ClassVar[bool] = True
-    models: ClassVar[bool] = True
-    conditional: ClassVar[bool] = True
+    unbiased, models, conditional = True, True, True
     assumes = RIPS.assumes
     best_for = "lists of medium length with a fair reward model"
     source = "Kiyohara, Saito, Matsuhiro, Narita, Shimizu and Yamamoto, Doubly robust off-policy evaluation for ranking policies under the cascade behavior model, WSDM 2022"
@@ -129,7 +128,7 @@ class PI(Estimator, aliases=("pseudoinverse", "pi")):
 
     per: ClassVar[Literal["row", "list"]] = "list"
     above, below = "weight of the list x its reward", "lists"
-    unbiased: ClassVar[bool] = True
+    unbiased = True
     assumes = "the reward of a list is a sum of effects of its items at their positions"
     best_for = "a reward of the whole list, like a booking"
     source = SWAMINATHAN
@@ -149,17 +148,15 @@ class PI(Estimator, aliases=("pseudoinverse", "pi")):
     def earn(self, events: LoggedEvents) -> Earned:
         """Return weight x reward of the list."""
         weight = self.used_weights(events)
-        if not self.normalised:
-            return Earned.of(weight * events.reward, events.per_list)
-        return Earned.of(weight * events.reward, np.where(events.first, weight, 0.0))
+        of = np.where(events.first, weight, 0.0) if self.normalised else events.per_list
+        return Earned.of(weight * events.reward, of)
 
 
 class WPI(PI, aliases=("wpi", "weighted_pi")):
     """The pseudoinverse estimator, self-normalised."""
 
     below = "weight of lists"
-    unbiased: ClassVar[bool] = False
-    normalised: ClassVar[bool] = True
+    unbiased, normalised = False, True
 
     policy: Annotated[Literal["product", "general"], Param("how the logging policy fills positions")] = "product"
 
@@ -174,23 +171,20 @@ def general_weights(events: LoggedEvents) -> Array:
         raise DataError(
             "PI(policy='general'): the policy that ran and the target are both needed as policies on a run (--logging, --target)"
         )
-    places, width = events.places, len(events.items)
-    out = np.zeros(events.count)
+    width, out = len(events.items), np.zeros(events.count)
     for context in np.unique(events.context).tolist():
         of_logger, of_target = (context if len(one.scores) > 1 else 0 for one in (logging, target))
-        lists, chances = logging.lists(of_logger, places)
-        cells = logging.items[of_logger][lists] * lists.shape[1] + np.arange(lists.shape[1])
-        shown = np.zeros((len(lists), width * places + lists.shape[1]))
-        shown[np.arange(len(lists))[:, None], cells] = 1.0
+        lists, chances = logging.lists(of_logger, events.places)
+        places = np.arange(lists.shape[1])
+        shown = np.zeros((len(lists), width * events.places + len(places)))
+        shown[np.arange(len(lists))[:, None], logging.items[of_logger][lists] * len(places) + places] = 1.0
         used = np.flatnonzero(shown.any(axis=0))
         moments = (shown[:, used] * chances[:, None]).T @ shown[:, used]
-        aim = np.zeros(shown.shape[1])
-        table, items = target.table(lists.shape[1])[of_target], target.items[of_target]
+        aim, values = np.zeros((2, shown.shape[1]))
+        items = target.items[of_target]
         inside = (items >= 0) & (items < width)
-        at = items[inside][:, None] * lists.shape[1] + np.arange(lists.shape[1])
-        aim[at] = table[inside]
-        values = np.zeros(len(aim))
+        aim[items[inside][:, None] * len(places) + places] = target.table(len(places))[of_target][inside]
         values[used] = np.linalg.pinv(moments, hermitian=True) @ aim[used]
         rows = np.flatnonzero(events.context == context)
-        out[rows] = values[events.item[rows] * lists.shape[1] + events.position[rows]]
+        out[rows] = values[events.item[rows] * len(places) + events.position[rows]]
     return np.asarray(events.sum_lists(out)[events.list_number])

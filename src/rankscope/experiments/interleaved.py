@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,8 @@ class Duels(Panel):
 
     def pair(self, run: str, baseline: str, inside: Array | None = None) -> PairedValues:
         """Return the outcomes of one ranker against another."""
-        return self.duels[(run, baseline) if (run, baseline) in self.duels else (baseline, run)].pair(
-            run, baseline, inside
-        )
+        known = (run, baseline) if (run, baseline) in self.duels else (baseline, run)
+        return self.duels[known].pair(run, baseline, inside)
 
     @cached_property
     def complete(self) -> Array:
@@ -118,11 +118,9 @@ class Interleaved:
             for part in (one.value(log), *one.sums(log))
             for name in part.meta.root_names()
         }
-        ids = [name for name in (*UNITS, "team") if name in log.schema]
-        columns = [
-            *ids,
-            *(name for name in log.schema if name not in ids and name in {*named, *self.ranks, "position", "click"}),
-        ]
+        named |= {*self.ranks, *UNITS, "team", "position", "click"}
+        columns = [name for name in log.schema if name in named]
+        ids = [name for name in columns if name in {*UNITS, "team"}]
         rows = log.gather(lambda frame: frame.select(columns), ids=ids)
         roles = {name: own for name, own in log.roles.items() if name in columns}
         others = tuple(name for name in log.attributes if name in columns)
@@ -163,11 +161,9 @@ class Interleaved:
         if each_unit:
             share = (1 + np.sign(np.round(share - 0.5, 12))) / 2
         weights = np.ones(len(share)) if each_unit else of[seen]
+        apart = 2 * share - 1
         error = (
-            float(
-                np.sqrt(np.sum((weights * (2 * share - 1 - np.average(2 * share - 1, weights=weights))) ** 2))
-                / weights.sum()
-            )
+            float(np.linalg.norm(weights * (apart - np.average(apart, weights=weights))) / weights.sum())
             if len(share)
             else 0.0
         )
@@ -224,29 +220,26 @@ class Interleaved:
         lists = alike.filter(~alike.is_in(apart.implode()))  # an id may be of lists of two users
         if lists.is_empty() or not (units := self.roll_up(kept=pl.col("impression_id").is_in(lists.implode()))).count:
             return None
-        worst = (0.0, 1.0, 0)
+        found = []
         for one in summed(self.credit, self.rankers).values():
             won, of = units.columns(one).T
-            kept = of > 0
-            apart = (2 * won - of)[kept]
-            p_value = t().p_value(Sample(apart)) if np.count_nonzero(apart) > 1 else 1.0
-            if of.sum() and (p_value < worst[1] or not worst[2]):
-                worst = (float(apart.sum() / of.sum()), p_value, int(of.sum()))
-        return worst if worst[2] else None
+            gains = (2 * won - of)[of > 0]
+            p_value = t().p_value(Sample(gains)) if np.count_nonzero(gains) > 1 else 1.0
+            found += [(float(gains.sum() / of.sum()), p_value, int(of.sum()))] if len(gains) else []
+        return min(found, key=itemgetter(1), default=None)
 
     @cached_property
     def validity(self) -> Validity:
         """A check if the mixing was fair: first places split evenly, and no preference between rankers that agree."""
         if self.first_places is not None and not self.first_places.holds:
             p_value = words.p_value(self.first_places.p_value)
-            reason = f"rankers did not fill the first place equally often ({self._places}; {p_value})"
-            return Validity.unless(False, reason)
-        if self.agreed is not None and self.agreed[1] < UNEQUAL:
-            size = words.number(self.agreed[0], sign=True)
-            lists = words.counted(self.agreed[2], "list")
             return Validity.unless(
-                False, f"{lists} on which all rankers agree show a preference ({size}; {words.p_value(self.agreed[1])})"
+                False, f"rankers did not fill the first place equally often ({self._places}; {p_value})"
             )
+        if self.agreed is not None and self.agreed[1] < UNEQUAL:
+            size, lists = words.number(self.agreed[0], sign=True), words.counted(self.agreed[2], "list")
+            shown = f"({size}; {words.p_value(self.agreed[1])})"
+            return Validity.unless(False, f"{lists} on which all rankers agree show a preference {shown}")
         return VALID
 
     def checks(self) -> Iterator[str]:
@@ -259,12 +252,10 @@ class Interleaved:
 
     def record(self) -> dict[str, Any]:
         """Return the check of the mixing for programs."""
-        agreed = (
-            None if self.agreed is None else dict(zip(("preference", "p_value", "lists"), self.agreed, strict=True))
-        )
+        agreed = self.agreed and dict(zip(("preference", "p_value", "lists"), self.agreed, strict=True))
         return {
             "holds": self.validity.holds, "reason": self.validity.reason,
-            "first_places": None if self.first_places is None else self.first_places.record(), "where_rankers_agree": agreed,
+            "first_places": self.first_places and self.first_places.record(), "where_rankers_agree": agreed,
         }  # fmt: skip
 
     @property
@@ -327,15 +318,10 @@ class Interleaved:
         """The number of lists whose teams no draft can make: a team twice in the first round, or a team without the item."""
         found = self._opened.filter("twice").select("impression_id")
         if self.ranks:
-            absent = [
-                pl.col(rank).is_null() & (self._team == name)
-                for name, rank in zip(self.rankers, self.ranks, strict=True)
-            ]
-            unranked = pl.any_horizontal(pl.col(self.ranks).is_null())
+            pairs = zip(self.rankers, self.ranks, strict=True)
+            absent = pl.any_horizontal(pl.col(rank).is_null() & (self._team == name) for name, rank in pairs)
             lists = self.log.gather(
-                lambda frame: frame.filter(unranked).filter(pl.any_horizontal(absent)).select("impression_id").unique(),
-                "impression_id",
-                ["impression_id"],
+                lambda frame: frame.filter(absent).select("impression_id").unique(), "impression_id", ["impression_id"]
             )
             found = pl.concat([found, lists])
         return found["impression_id"].n_unique()

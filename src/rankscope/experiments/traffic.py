@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.experiments.interleaved import Interleaved
 from rankscope.impressions import one_key
 from rankscope.inference.power import queries_needed, units_needed
@@ -60,6 +61,12 @@ class Traffic:
         """The lists of an A/B test over the lists of interleaving."""
         one, both = self.needed()
         return both / one
+
+    @property
+    def in_words(self) -> str:
+        """The multiplier with its interval."""
+        times, low, high = (words.number(value, digits=1) for value in (self.multiplier, self.low, self.high))
+        return f"{times} times the lists (95% interval {low} to {high})"
 
 
 def traffic_of(

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from rankscope.blocks import ValueRange
 from rankscope.declared import Declared, Param, plain
 from rankscope.errors import InputError
 from rankscope.inference.dealing import SKEWED, Chance, Units, skewness_of_difference
@@ -342,6 +343,15 @@ class Bounds:
     def known(self) -> bool:
         """True if there is an interval."""
         return not math.isnan(self.lower)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends."""
+        return self.lower, self.upper
+
+    def around(self, value: float, text: str = "") -> ValueRange | float:
+        """Return a value with this interval for tables and charts; the value alone if there is none."""
+        return ValueRange(value, self.lower, self.upper, text) if self.known else value
 
     @classmethod
     def none(cls, reason: str) -> Bounds:

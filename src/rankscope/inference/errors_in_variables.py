@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +35,7 @@ class NoisyPairs:
     """Pairs of numbers with the variances of their errors, one entry per pair in each array.
 
     ``y`` is NaN if only x was measured, as for a candidate that was not launched. ``covariance`` is the covariance of the two errors
-    of a pair (0 by default), ``shared`` the mean covariance of the errors of x of two different pairs, as if they were
+    of a pair, ``shared`` the mean covariance of the errors of x of two different pairs, as if they were
     measured on the same queries, and ``y_shared`` that of the errors of y.
     """
 
@@ -43,7 +43,7 @@ class NoisyPairs:
     x_variance: Array
     y: Array
     y_variance: Array
-    covariance: Array = field(default_factory=lambda: np.zeros(0))
+    covariance: Array | float = 0.0
     shared: float = 0.0
     y_shared: float = 0.0
 
@@ -54,10 +54,9 @@ class NoisyPairs:
 
     def take(self, which: Array) -> NoisyPairs:
         """Return some of the pairs."""
-        extra = self.covariance[which] if len(self.covariance) else self.covariance
-        return replace(
-            self, x=self.x[which], x_variance=self.x_variance[which], y=self.y[which],
-            y_variance=self.y_variance[which], covariance=extra,
+        joint = np.broadcast_to(self.covariance, self.x.shape)[which]
+        return NoisyPairs(
+            self.x[which], self.x_variance[which], self.y[which], self.y_variance[which], joint, self.shared, self.y_shared
         )  # fmt: skip
 
 
@@ -238,27 +237,21 @@ def true_relation(pairs: NoisyPairs) -> TrueRelation:
     middle = np.array([pairs.x.mean(), y_seen.mean()])
     shape = _scaled(pairs, x_errors, middle, scale)
     estimate, influence = shape.solve()
-    spread = (
-        influence @ influence.T / len(pairs.x) ** 2 * count / (count - 8)
-    )  # moments of small samples vary more than their influences
-    units = np.array([scale[0], scale[1], scale[0] ** 2, scale[1] ** 2, scale[0] * scale[1]])
-    spread = spread * np.outer(units, units)
-    estimate = estimate * units
+    # moments of small samples vary more than their influences
+    spread = influence @ influence.T / len(pairs.x) ** 2 * count / (count - 8)
+    units = np.array([*scale, *scale**2, scale[0] * scale[1]])
+    estimate, spread = estimate * units, spread * np.outer(units, units)
     estimate[:2] += middle
-    a, b = estimate[VAR_X], estimate[VAR_Y]
-    noise = shape.noise[0] * scale[0] ** 2, shape.noise[1] * scale[1] ** 2
-    a, b = max(float(a), 0.0), max(float(b), 0.0)
-    reliability = float(a / (a + noise[0])), float(b / (b + noise[1]))
+    a, b = (max(float(variance), 0.0) for variance in estimate[[VAR_X, VAR_Y]])
+    reliability = a / (a + shape.noise[0] * scale[0] ** 2), b / (b + shape.noise[1] * scale[1] ** 2)
     naive = float(np.corrcoef(pairs.x[both], y_seen)[0, 1]) if np.ptp(pairs.x[both]) > 0 else math.nan
     unclear = "x" if min(lowest[0], a) <= 0 else "y" if min(lowest[1], b) <= 0 else ""
     return TrueRelation(estimate, spread, count, naive, reliability, lowest, unclear)
 
 
 def _without(count: int, unclear: str) -> TrueRelation:
-    nan = np.full(5, math.nan)
-    return TrueRelation(
-        nan, np.full((5, 5), math.nan), count, math.nan, (math.nan, math.nan), (math.nan, math.nan), unclear
-    )
+    nan, nothing = np.full((6, 5), math.nan), (math.nan, math.nan)
+    return TrueRelation(nan[0], nan[1:], count, math.nan, nothing, nothing, unclear)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,9 +280,9 @@ class _Moments:
     @property
     def noise(self) -> tuple[float, float]:
         """The mean variances of the errors."""
-        return float(np.average(self.x_errors, weights=self.every)), float(
-            np.average(self.y_errors, weights=self.chosen)
-        )
+        sides = (self.x_errors, self.every), (self.y_errors, self.chosen)
+        first, second = (float(np.average(errors, weights=weights)) for errors, weights in sides)
+        return first, second
 
     def _of_x(self, m: Array) -> Array:
         """Return the mean and the variance of the true x."""
@@ -301,19 +294,8 @@ class _Moments:
         mean, var = of_x
         share = var / (var + self.x_errors)
         u, w = share * (self.x - mean), self.chosen
-        return np.stack(
-            [
-                w,
-                w * u,
-                w * self.y,
-                w * u**2,
-                w * u * self.y,
-                w * self.y**2,
-                w * self.y_errors,
-                w * self.covariance,
-                w * share,
-            ]
-        )
+        errors = w * self.y_errors, w * self.covariance
+        return np.stack([w, w * u, w * self.y, w * u**2, w * u * self.y, w * self.y**2, *errors, w * share])
 
     def _of_both(self, m: Array, of_x: Array) -> Array:
         mean, var = of_x
@@ -341,7 +323,7 @@ def _scaled(pairs: NoisyPairs, x_errors: Array, middle: Array, scale: Array) -> 
     x, ex = (pairs.x - middle[0]) / scale[0], x_errors / scale[0] ** 2
     y = np.where(both, (np.where(both, pairs.y, 0.0) - middle[1]) / scale[1], 0.0)
     ey = np.where(both, np.where(both, pairs.y_variance, 0.0) / scale[1] ** 2, 0.0)
-    exy = pairs.covariance / (scale[0] * scale[1]) if len(pairs.covariance) else np.zeros(len(x))
+    exy = np.broadcast_to(pairs.covariance, x.shape) / (scale[0] * scale[1])
     a, b = (max(float(v.var() - e.mean()), FLOOR) for v, e in ((x, ex), (y[both], ey[both])))
     chosen = np.where(both, 1 / ((a + ex) * (b + ey)), 0.0)
     every = chosen if both.all() else 1 / (a + ex) ** 2
@@ -395,7 +377,7 @@ def cross_validate(
 ) -> NoisyPairs:
     """Return the pairs of predicted and measured y, each predicted with weights that ``weigh`` found on the other folds."""
     fold = np.arange(len(y)) % folds
-    made, noise, joint = np.empty(len(y)), np.empty(len(y)), np.empty(len(y))
+    made, noise, joint = np.empty((3, len(y)))
     for at in range(folds):
         test, train = fold == at, fold != at
         weights = weigh(x[train], errors[train], y[train], covariances[train])

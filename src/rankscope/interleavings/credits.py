@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import combinations
 from itertools import pairwise as adjacent
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -65,6 +66,10 @@ class Credit(Earning, kind="credit"):
         """Return the credit of the ranker and of its rival per list."""
         return self.earned(log, self.ranker).sum(), self.earned(log, self.rival).sum()
 
+    def numbers(self, log: Log, ranker: str, missing: float = 0.0) -> pl.Expr:
+        """Return the column of a ranker."""
+        return log.number(f"{self.prefix}{ranker}").fill_null(missing)
+
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         """Return the lists (or events) won by the ranker, out of all with an event."""
         ours, theirs = self.sums(log)
@@ -112,18 +117,14 @@ class TeamCredit(Credit, aliases=("team_credit", "teams")):
         """Return the event if the ranker contributed the item."""
         if log.has("team"):
             return pl.when(pl.col("team") == ranker).then(self.value(log)).otherwise(0.0)
-        return log.number(f"{self.prefix}{ranker}").fill_null(0.0)
+        return self.numbers(log, ranker)
 
     def rankers(self, log: Log) -> list[str]:
         """The rankers in the order of their columns of ranks, otherwise of their names."""
         if not log.has("team"):
             return super().rankers(log)
-        teams = (
-            log.gather(lambda frame: frame.select(pl.col("team").drop_nulls().unique()), ids=["team"])["team"]
-            .unique()
-            .sort()
-            .to_list()
-        )
+        found = log.gather(lambda frame: frame.select(pl.col("team").drop_nulls().unique()), ids=["team"])
+        teams = sorted(map(str, found["team"].unique()))
         ranked = [name.removeprefix("rank_") for name in log.attributes if name.startswith("rank_")]
         if len(ranked) > 1:
             if unknown := [team for team in teams if team not in ranked]:
@@ -133,7 +134,7 @@ class TeamCredit(Credit, aliases=("team_credit", "teams")):
             return ranked
         if len(teams) < 2:
             raise DataError(f"{log.label}: an interleaved log has two teams or more, and there {_are(teams)}")
-        return [str(team) for team in teams]
+        return teams
 
 
 class LoggedCredit(Credit, aliases=("logged_credit",)):
@@ -144,7 +145,7 @@ class LoggedCredit(Credit, aliases=("logged_credit",)):
 
     def earned(self, log: Log, ranker: str) -> pl.Expr:
         """Return the event times the share of the ranker."""
-        return self.value(log) * log.number(f"{self.prefix}{ranker}").fill_null(0.0)
+        return self.value(log) * self.numbers(log, ranker)
 
 
 class BalancedCredit(Credit, aliases=("balanced_credit",)):
@@ -156,7 +157,7 @@ class BalancedCredit(Credit, aliases=("balanced_credit",)):
     def sums(self, log: Log) -> tuple[pl.Expr, pl.Expr]:
         """Return the clicks of both down to that rank."""
         value = self.value(log)
-        ranks = [log.number(f"{self.prefix}{name}").fill_null(math.inf) for name in (self.ranker, self.rival)]
+        ranks = [self.numbers(log, name, math.inf) for name in (self.ranker, self.rival)]
         lowest = pl.min_horizontal(*ranks).sort_by(pl.when(value > 0).then(pl.col("position")).fill_null(-1)).last()
         ours, theirs = (value.filter(rank <= lowest).sum() for rank in ranks)
         return ours, theirs
@@ -174,15 +175,10 @@ class PairwiseCredit(Credit, aliases=("pairwise_credit",)):
 
     def sums(self, log: Log) -> tuple[pl.Expr, pl.Expr]:
         """Return the agreement of both with the pairs of a list."""
-        every = [log.number(f"{self.prefix}{name}").fill_null(math.inf) for name in self.rankers(log)]
-        rows = [pl.col("position"), self.value(log), pl.col("p_prefix"), pl.min_horizontal(*every)]
+        best = pl.min_horizontal(self.numbers(log, name, math.inf) for name in self.rankers(log))
+        rows = [pl.col("position"), self.value(log), pl.col("p_prefix"), best]
         ours, theirs = (
-            pl.map_groups(
-                [*rows, log.number(f"{self.prefix}{name}").fill_null(math.inf)],
-                pairwise,
-                pl.Float64,
-                returns_scalar=True,
-            )
+            pl.map_groups([*rows, self.numbers(log, name, math.inf)], pairwise, pl.Float64, returns_scalar=True)
             for name in (self.ranker, self.rival)
         )
         return ours, theirs
@@ -219,9 +215,8 @@ def recorded_method(log: Log) -> Mixing | None:
     if not log.has("merge_method"):
         return None
     name = pl.col("merge_method")
-    changed = (
-        name.filter((name != name.shift()).fill_null(value=True)).drop_nulls().unique()
-    )  # few rows differ from the one before
+    first = (name != name.shift()).fill_null(value=True)  # few rows differ from the one before
+    changed = name.filter(first).drop_nulls().unique()
     names = log.gather(lambda frame: frame.select(changed), ids=["merge_method"])["merge_method"].unique().to_list()
     if len(names) > 1:
         raise DataError(
@@ -245,14 +240,11 @@ def credit_of(log: Log, credit: Any, method: Mixing | None) -> Credit:
 
     Raises DataError for a log without teams, ranks or credits of rankers, InputError for several credits.
     """
-    if isinstance(credit, list | tuple):
-        if len(credit) > 1:
-            raise InputError(
-                f"{words.listing(map(str, credit))}: interleaved lists are compared by one credit: name one"
-            )
-        credit = next(iter(credit), None)
-    if credit is not None:
-        return Credit.read(credit)
+    several = credit if isinstance(credit, list | tuple) else [credit]
+    if len(several) > 1:
+        raise InputError(f"{words.listing(several)}: interleaved lists are compared by one credit: name one")
+    if several and several[0] is not None:
+        return Credit.read(several[0])
     found = usual_credit(log) if method is None else Credit.read(method.credit)
     if found is None:
         raise DataError(
@@ -268,5 +260,4 @@ def summed(credit: Credit, rankers: Sequence[str]) -> Mapping[tuple[str, str], C
     >>> [str(pair) for pair in summed(TeamCredit(), ["a", "b", "c"])]
     ["('a', 'b')", "('a', 'c')", "('b', 'c')"]
     """
-    pairs = [(one, other) for at, one in enumerate(rankers) for other in rankers[at + 1 :]]
-    return {pair: credit.having(ranker=pair[0], rival=pair[1]) for pair in pairs}
+    return {pair: credit.having(ranker=pair[0], rival=pair[1]) for pair in combinations(rankers, 2)}

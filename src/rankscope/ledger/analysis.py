@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
 from rankscope.inference.errors_in_variables import (
+    FLOOR,
     REASONS,
     NoisyPairs,
     TrueRelation,
@@ -22,7 +24,7 @@ from rankscope.inference.errors_in_variables import (
     true_relation,
 )
 from rankscope.inference.intervals import normal, wilson
-from rankscope.ledger.launch import Launch, Measurement, Side
+from rankscope.ledger.launch import Launch, Measurement
 from rankscope.ledger.recording import shared_covariance
 from rankscope.lists import Array
 
@@ -52,19 +54,19 @@ class Rates:
         """Launches that are clear on both sides."""
         return self.decided - self.type_two
 
-    def share(self, count: int, of: int) -> tuple[float, Bounds]:
-        """Return a share with its Wilson interval; NaN of nothing."""
-        if not of:
-            return math.nan, Bounds.none("no such launch")
-        return count / of, wilson().of_share(of, count / of)
+
+def share_of(count: int, of: int) -> tuple[float, Bounds]:
+    """Return a share with its Wilson interval; NaN of nothing."""
+    if not of:
+        return math.nan, Bounds.none("no such launch")
+    return count / of, wilson().of_share(of, count / of)
 
 
 @dataclass(frozen=True, eq=False)
 class Relation:
     """An offline and an online metric over launches: ``pairs`` of gains, and what they say of the ``true`` ones.
 
-    ``x`` and ``y`` hold the measurements, one per launch that has the offline metric (None in ``y`` without an online result). ``judgments`` counts
-    the sets of judgments, ``mixed`` the conventions.
+    ``x`` and ``y`` hold the measurements, one per launch that has the offline metric (None in ``y`` without an online result).
     """
 
     offline: str
@@ -72,7 +74,6 @@ class Relation:
     launches: Sequence[Launch]
     x: Sequence[Measurement]
     y: Sequence[Measurement | None]
-    mixed: int
     pairs: NoisyPairs
 
     @cached_property
@@ -84,6 +85,11 @@ class Relation:
     def count(self) -> int:
         """Launches with both differences."""
         return int(self.pairs.both.sum())
+
+    @property
+    def mixed(self) -> int:
+        """The number of conventions that are taken together."""
+        return max(len({m.conventions for m in self.x}) + len({m.conventions for m in self.y if m is not None}) - 1, 1)
 
     @property
     def judgments(self) -> int:
@@ -107,24 +113,20 @@ class Relation:
     @property
     def agreement(self) -> tuple[float, Bounds]:
         """The share of launches with the same sign of both measured differences, with its interval."""
-        both = self.pairs.both
-        same = int((self.pairs.x[both] * self.pairs.y[both] > 0).sum())
-        return Rates(0, 0, 0, 0, 0).share(same, self.count)
+        return share_of(int((self.pairs.x * self.pairs.y > 0).sum()), self.count)
 
     @cached_property
     def rates(self) -> Rates:
         """Type I, II and III errors of the offline metric."""
-        z, both, p = normal(0.025), self.pairs.both, self.pairs
-        clear_x = np.abs(p.x) > z * np.sqrt(p.x_variance)
-        clear_y = both & (np.abs(np.where(both, p.y, 0.0)) > z * np.sqrt(np.where(both, p.y_variance, 1.0)))
-        null = np.array(
-            [
-                NULL_TAG in launch.tags or (m is not None and m.verdict in NULL)
-                for launch, m in zip(self.launches, self.y, strict=True)
-            ]
+        z, p = normal(0.025), self.pairs
+        clear_x, clear_y = np.abs(p.x) > z * np.sqrt(p.x_variance), np.abs(p.y) > z * np.sqrt(p.y_variance)
+        unchanged = (
+            NULL_TAG in launch.tags or (m is not None and m.verdict in NULL)
+            for launch, m in zip(self.launches, self.y, strict=True)
         )
+        null = np.fromiter(unchanged, bool)
         decided = clear_y & ~null
-        wrong = decided & clear_x & (p.x * np.where(both, p.y, 0.0) < 0)
+        wrong = decided & clear_x & (p.x * p.y < 0)
         return Rates(*(int(np.sum(which)) for which in (null, null & clear_x, decided, decided & ~clear_x, wrong)))
 
     @property
@@ -133,36 +135,38 @@ class Relation:
         values = [m.baseline_value for m in self.y if m is not None]
         return None if not values or None in values else float(np.mean(values))  # type: ignore[arg-type]
 
+    @property
+    def period(self) -> str:
+        """The days of the first and the last launch."""
+        return f"{self.launches[0].day} to {self.launches[-1].day}"
+
     @cached_property
-    def periods(self) -> list[tuple[str, Relation]]:
-        """The relation in periods with equal numbers of launches, each with its days. Empty if launches are few or without days."""
-        order = [i for i in np.flatnonzero(self.pairs.both).tolist() if self.launches[i].day is not None]
-        number = min(PERIODS, len(order) // EACH)
-        if number < 2:
-            return []
-        return [
-            (f"{self.launches[part[0]].day} to {self.launches[part[-1]].day}", self._part(part))
-            for part in _cut(order, number)
-        ]
+    def periods(self) -> list[Relation]:
+        """The relation in periods with equal numbers of launches. Empty if launches are few or without days."""
+        return self._parts(PERIODS)
 
     @cached_property
     def change(self) -> tuple[float, Bounds] | None:
         """The slope in the late half less the early half, with its interval; None if either is unknown."""
-        order = [i for i in np.flatnonzero(self.pairs.both).tolist() if self.launches[i].day is not None]
-        if len(order) < 2 * EACH:
+        halves = [part.true for part in self._parts(2)]
+        if not halves or not all(half.known for half in halves):
             return None
-        early, late = (self._part(part).true for part in _cut(order, 2))
-        if not (early.known and late.known):
-            return None
-        value, reach = (
-            late.slope()[0] - early.slope()[0],
-            normal(0.025) * math.hypot(early.slope_error, late.slope_error),
-        )
+        early, late = halves
+        value = late.slope()[0] - early.slope()[0]
+        reach = normal(0.025) * math.hypot(early.slope_error, late.slope_error)
         return value, Bounds(value - reach, value + reach, "delta")
 
-    def _part(self, which: Sequence[int]) -> Relation:
-        launches, x, y = [self.launches[i] for i in which], [self.x[i] for i in which], [self.y[i] for i in which]
-        return Relation(self.offline, self.online, launches, x, y, self.mixed, self.pairs.take(np.array(which)))
+    def _parts(self, most: int) -> list[Relation]:
+        """The relation in at most ``most`` periods of launches with a day; empty if there are not enough for two."""
+        order = np.array([i for i in np.flatnonzero(self.pairs.both).tolist() if self.launches[i].day is not None], int)
+        number = min(most, len(order) // EACH)
+        return [
+            replace(
+                self, launches=[self.launches[i] for i in part], x=[self.x[i] for i in part], y=[self.y[i] for i in part],
+                pairs=self.pairs.take(part),
+            )
+            for part in (np.array_split(order, number) if number > 1 else ())
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,10 +191,6 @@ class Combination:
         return self.count < PER_METRIC * len(self.metrics)
 
 
-def _cut(order: Sequence[int], number: int) -> list[list[int]]:
-    return [part.tolist() for part in np.array_split(np.array(order), number)]
-
-
 # --- from launches to pairs ------------------------------------------------------------------------------
 
 
@@ -202,17 +202,19 @@ def relations_of(
     Differences under other conventions are another metric, marked with their hash. With ``mixed`` they are taken together. Raises
     DataError without launches that have both sides, InputError for a metric that no launch has.
     """
-    series = {side: _series(launches, side, mixed) for side in ("offline", "online")}
-    for side in ("offline", "online"):
-        if not series[side]:
-            raise DataError(
-                f"no launch has an {side} difference: {'compare' if side == 'offline' else 'experiment'} --record adds some"
-            )
-    chosen = {side: _chosen(series[side], names, side) for side, names in (("offline", offline), ("online", online))}
-    return [_relation(launches, a, b, series) for b in chosen["online"] for a in chosen["offline"]]
+    series: dict[str, dict[str, dict[int, Measurement]]] = {}
+    chosen: dict[str, list[str]] = {}
+    for side, names, verb in (("offline", offline, "compare"), ("online", online, "experiment")):
+        if not (found := _series(launches, side, mixed)):
+            raise DataError(f"no launch has an {side} difference: {verb} --record adds some")
+        series[side], chosen[side] = found, _chosen(found, names, side)
+    return [
+        _relation(launches, a, b, series["offline"][a], series["online"][b])
+        for b in chosen["online"] for a in chosen["offline"]
+    ]  # fmt: skip
 
 
-def _series(launches: Sequence[Launch], side: Side, mixed: bool) -> dict[str, dict[int, Measurement]]:
+def _series(launches: Sequence[Launch], side: str, mixed: bool) -> dict[str, dict[int, Measurement]]:
     """Return the measurements of each metric by the number of the launch. Under several conventions the hash is part of the name."""
     used = Counter((m.metric, m.conventions) for launch in launches for m in launch.of(side))
     several = {name for name, count in Counter(name for name, _ in used).items() if count > 1} if not mixed else set()
@@ -235,20 +237,21 @@ def _chosen(series: Mapping[str, object], names: Iterable[str], side: str) -> li
 
 
 def _relation(
-    launches: Sequence[Launch], offline: str, online: str, series: Mapping[str, Mapping[str, Mapping[int, Measurement]]]
+    launches: Sequence[Launch], offline: str, online: str, xs: Mapping[int, Measurement], ys: Mapping[int, Measurement]
 ) -> Relation:
-    xs, ys = series["offline"][offline], series["online"][online]
-    places = sorted(xs)
-    x, y = [xs[i] for i in places], [ys.get(i) for i in places]
-    number = float("nan")
-    pairs = NoisyPairs(
-        np.array([m.gain for m in x]), np.array([m.standard_error**2 for m in x]),
-        np.array([number if m is None else m.gain for m in y]), np.array([number if m is None else m.standard_error**2 for m in y]),
-        np.array([0.0 if m is None else _joint(a, m) for a, m in zip(x, y, strict=True)]), shared_covariance(x),
-        shared_covariance([m for m in y if m is not None]),
-    )  # fmt: skip
-    mixed = len({m.conventions for m in x}) + len({m.conventions for m in y if m is not None}) - 1
-    return Relation(offline, online, [launches[i] for i in places], x, y, max(mixed, 1), pairs)
+    x, y = list(xs.values()), [ys.get(i) for i in xs]
+    joint = np.array([0.0 if m is None else _joint(a, m) for a, m in zip(x, y, strict=True)])
+    shared = (shared_covariance([m for m in side if m is not None]) for side in (x, y))
+    pairs = NoisyPairs(*_gains(x), *_gains(y), joint, *shared)
+    return Relation(offline, online, [launches[i] for i in xs], x, y, pairs)
+
+
+def _gains(measurements: Sequence[Measurement | None]) -> tuple[Array, Array]:
+    """Return gains and the variances of their errors, NaN for a missing one."""
+    gains, variances = np.array(
+        [(math.nan,) * 2 if m is None else (m.gain, m.standard_error**2) for m in measurements]
+    ).T.copy()
+    return gains, variances
 
 
 def _joint(one: Measurement, other: Measurement) -> float:
@@ -265,27 +268,27 @@ def combination_of(relations: Sequence[Relation]) -> Combination | None:
 
     Launches must have all metrics that at least half of the launches have.
     """
-    place = [{r.launches[i].name: i for i in np.flatnonzero(r.pairs.both).tolist()} for r in relations]
-    most = max((len(one) for one in place), default=0)
-    used = [(r, one) for r, one in zip(relations, place, strict=True) if len(one) >= max(COVERED * most, 1)]
-    names = [name for name in (used[0][1] if used else {}) if all(name in one for _, one in used)]
+    places = [(r, {r.launches[i].name: i for i in np.flatnonzero(r.pairs.both).tolist()}) for r in relations]
+    most = max(len(at) for _, at in places)
+    used = [(r, at) for r, at in places if len(at) >= max(COVERED * most, 1)]
+    names = [name for name in (used[0][1] if used else {}) if all(name in at for _, at in used)]
     if len(used) < 2 or len(names) < max(len(used) + 2, 10):
         return None
-    at = [[one[name] for name in names] for _, one in used]
-    metrics = [r.offline for r, _ in used]
-    x = np.stack([r.pairs.x[rows] for (r, _), rows in zip(used, at, strict=True)], axis=1)
-    joint = np.stack([r.pairs.covariance[rows] for (r, _), rows in zip(used, at, strict=True)], axis=1)
-    errors = _error_matrices([[r.x[i] for i in rows] for (r, _), rows in zip(used, at, strict=True)])
-    first, rows = used[0][0], at[0]
+    columns = [(r, [at[name] for name in names]) for r, at in used]
+    measured = [[r.x[i] for i in rows] for r, rows in columns]
+    x, joint = (
+        np.stack([of(r.pairs)[rows] for r, rows in columns], axis=1) for of in (attrgetter("x"), attrgetter("covariance"))
+    )  # fmt: skip
+    errors, (first, rows), metrics = _error_matrices(measured), columns[0], [r.offline for r, _ in columns]
     y, noise = first.pairs.y[rows], first.pairs.y_variance[rows]
     single, weighted = (
         true_relation(replace(cross_validate(x, errors, y, noise, joint, weigh), y_shared=first.pairs.y_shared))
         for weigh in (_best_single, best_weights)
     )
     weights = dict(zip(metrics, best_weights(x, errors, y, joint).tolist(), strict=True))
-    alone = np.flatnonzero(_best_single(x, errors, y, joint))
-    covered = all(r.x[i].covariances for (r, _), rows in zip(used, at, strict=True) for i in rows)
-    return Combination(first.online, metrics, len(names), metrics[int(alone[0])], single, weighted, weights, covered)
+    chosen = metrics[int(np.flatnonzero(_best_single(x, errors, y, joint))[0])]
+    covered = all(m.covariances for column in measured for m in column)
+    return Combination(first.online, metrics, len(names), chosen, single, weighted, weights, covered)
 
 
 def _error_matrices(columns: Sequence[Sequence[Measurement]]) -> Array:
@@ -302,8 +305,9 @@ def _error_matrices(columns: Sequence[Sequence[Measurement]]) -> Array:
 
 def _best_single(x: Array, errors: Array, y: Array, joint: Array) -> Array:
     """Return weights that are 0 for all metrics except the one with the largest true correlation."""
-    var = np.maximum(x.var(axis=0, ddof=1) - np.einsum("nii->i", errors) / len(x), 0.05 * x.var(axis=0, ddof=1))
+    seen = x.var(axis=0, ddof=1)
+    var = np.maximum(seen - np.einsum("nii->i", errors) / len(x), FLOOR * seen)
     cov = (x - x.mean(axis=0)).T @ (y - y.mean()) / (len(x) - 1) - joint.mean(axis=0)
-    at = int(np.argmax(np.abs(cov) / np.sqrt(np.maximum(var, 1e-300))))
-    out: Array = np.where(np.arange(x.shape[1]) == at, cov / np.maximum(var, 1e-300), 0.0)
+    best = np.argmax(np.abs(cov) / np.sqrt(np.maximum(var, 1e-300)))
+    out: Array = np.where(np.arange(len(cov)) == best, cov / np.maximum(var, 1e-300), 0.0)
     return out

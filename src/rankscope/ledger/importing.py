@@ -1,21 +1,22 @@
-"""Launches in files: one line per launch and metric, as CSV or JSON lines."""
+"""Launches from tables: one row per launch and metric, in a file of any format or as records."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import date
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from rankscope import words
 from rankscope.errors import InputError
+from rankscope.files.catalogue import kind_of
+from rankscope.files.objects import objects_of
 from rankscope.files.raw import open_raw
+from rankscope.files.sheets import open_sheet
 from rankscope.ledger.launch import Launch, Measurement, day_of
-from rankscope.ledger.recording import check_pairs
 
 NEEDED = ("launch", "side", "metric", "difference", "standard_error")
 COLUMNS = (
@@ -23,127 +24,102 @@ COLUMNS = (
     "judgments", "covariances", "tags", "notes",
 )  # fmt: skip
 EXPECTED = f"launches are a table with the columns {', '.join(NEEDED)} (and {', '.join(COLUMNS[len(NEEDED) :])})"
-YES, NO = {"yes", "true", "1"}, {"no", "false", "0"}
+LAUNCHED = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False, "": None}
 
 
-def launches_from(path: str) -> list[Launch]:
-    """Read launches from a CSV or JSON lines file, or from standard input (``-``).
+def launches_from(source: Any) -> list[Launch]:
+    """Read launches from a file (``-``: standard input) of CSV, JSON lines or Parquet, from a data frame, or from a list of records.
 
-    Raises InputError with the line for a value that cannot be used.
+    Raises InputError with the line of a value that cannot be used.
     """
-    raw = open_raw(path, EXPECTED)
-    try:
-        text = raw.text().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{raw.label}: not UTF-8 text; {EXPECTED}") from None
-    rows = _json_lines(text, raw.label) if text.lstrip().startswith("{") else _csv(text, raw.label)
-    return launches_of_rows(rows, raw.label)
-
-
-def _csv(text: str, label: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    first = text.partition("\n")[0]
-    reader = csv.DictReader(io.StringIO(text), delimiter="\t" if "\t" in first else ",", strict=True)
-    try:
-        _check_columns(reader.fieldnames or (), label)
-        for row in reader:
-            if None in row or None in row.values():
-                raise InputError(f"{label}:{reader.line_num}: a line with another number of cells than the header")
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise InputError(f"{label}:{reader.line_num}: not CSV: {error}") from None
-
-
-def _json_lines(text: str, label: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except ValueError:
-                raise InputError(f"{label}:{number}: not a JSON object; {EXPECTED}") from None
-            if not isinstance(row, dict):
-                raise InputError(f"{label}:{number}: not a JSON object; {EXPECTED}")
-            _check_columns(row, f"{label}:{number}")
-            yield number, row
-
-
-def _check_columns(names: Iterable[str], label: str) -> None:
-    for name in NEEDED:
-        if name not in names:
-            raise InputError(f"{label}: there is no column {name}: {EXPECTED}")
-    if unknown := [name for name in names if name not in COLUMNS]:
-        raise InputError(f"{label}: column {unknown[0]!r}{words.hint(unknown[0], COLUMNS, f': {EXPECTED}')}")
-
-
-def launches_of_rows(rows: Iterable[tuple[int, Mapping[str, Any]]], label: str) -> list[Launch]:
-    """Return the launches of numbered rows, one row per launch and metric. Raises InputError with the number of a row."""
-    heads: dict[str, Launch] = {}
-    measured: dict[str, list[Measurement]] = {}
-    for number, row in rows:
+    label, rows, place = _rows(source)
+    launches, measured = dict[str, Launch](), defaultdict[str, list[Measurement]](list)
+    for number, row in enumerate(rows):
         try:
-            launch, m = _launch(row), _measurement(row)
-            known = heads.setdefault(launch.name, launch)
-            _check_facts(launch, known)
-            measured.setdefault(launch.name, []).append(m)
+            launch, m = _launch(row, launches), _measurement(row)
         except InputError as error:
-            raise InputError(f"{label}:{number}: {error}") from None
-    out = []
-    for name, head in heads.items():
-        try:
-            out.append(replace(head, measurements=tuple(measured[name])))
-            check_pairs(out[-1])
-        except InputError as error:
-            raise InputError(f"{label}: {error}") from None
-    if not out:
+            raise InputError(f"{place(number)}: {error}") from None
+        measured[launch.name].append(m)
+    if not launches:
         raise InputError(f"{label}: no launch is in it; {EXPECTED}")
-    return out
+    try:
+        return [_checked(replace(launch, measurements=tuple(measured[name]))) for name, launch in launches.items()]
+    except InputError as error:
+        raise InputError(f"{label}: {error}") from None
 
 
-def _check_facts(launch: Launch, known: Launch) -> None:
-    """Refuse a row that contradicts an earlier one of its launch."""
-    for fact in ("baseline", "candidate", "day", "launched", "notes", "tags"):
-        if getattr(launch, fact) not in (None, "", (), getattr(known, fact)):
-            raise InputError(f"launch {launch.name} has another {fact} in an earlier line")
+def _rows(source: Any) -> tuple[str, Iterable[Mapping[str, Any]], Callable[[int], str]]:
+    """Return the name of a source, its rows, and a function that returns the place of a row."""
+    if isinstance(source, list | tuple):
+        return "launches", source, lambda row: f"row {row + 1}"
+    if isinstance(source, str | Path):
+        source = open_raw(source, EXPECTED)
+        if kind_of(source) == "jsonl":  # covariances may be an object, and tags a list
+            rows, lines = objects_of(source, dict)
+            return source.label, rows, lambda row: f"{source.label} line {lines[row]}"
+    sheet = open_sheet(source, "launches", EXPECTED, NEEDED)
+    if isinstance(sheet, Mapping):
+        raise InputError(f"launches: one object; {EXPECTED}")
+    return sheet.label, sheet.frame.iter_rows(named=True), sheet.at
 
 
-def _launch(row: Mapping[str, Any]) -> Launch:
-    day, said, tags = (
-        row.get("date"),
-        str(row.get("launched") if row.get("launched") is not None else "").casefold(),
-        row.get("tags") or (),
-    )
-    if said not in YES | NO | {""}:
+def _launch(row: Mapping[str, Any], launches: dict[str, Launch]) -> Launch:
+    """Return the launch of a row, which an earlier row must not contradict."""
+    for name in NEEDED:
+        if name not in row:
+            raise InputError(f"there is no column {name}: {EXPECTED}")
+    if unknown := [name for name in row if name not in COLUMNS]:
+        raise InputError(f"column {unknown[0]!r}{words.hint(unknown[0], COLUMNS, f': {EXPECTED}')}")
+    said, tags = _text(row, "launched").casefold(), row.get("tags") or ()
+    if said not in LAUNCHED:
         raise InputError(f"launched {said!r}: write yes or no")
-    return Launch(
-        str(row["launch"]), str(row.get("baseline") or ""), str(row.get("candidate") or ""),
-        day if isinstance(day, date) else day_of(str(day)) if day else None, True if said in YES else False if said in NO else None,
-        str(row.get("notes") or ""), tuple(tags.split()) if isinstance(tags, str) else tuple(map(str, tags)),
+    found = Launch(
+        _text(row, "launch"), _text(row, "baseline"), _text(row, "candidate"), day_of(row.get("date")), LAUNCHED[said],
+        _text(row, "notes"), tuple(tags.split()) if isinstance(tags, str) else tuple(map(str, tags)),
     )  # fmt: skip
+    known = launches.setdefault(found.name, found)
+    if odd := [fact for fact, value in found.facts.items() if value != getattr(known, fact)]:
+        raise InputError(f"launch {found.name} has another {odd[0]} in an earlier line")
+    return known
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    return "" if row.get(name) is None else str(row[name])
 
 
 def _measurement(row: Mapping[str, Any]) -> Measurement:
     given = row.get("covariances") or {}
-    covariances = (
-        _pairs(given) if isinstance(given, str) else {str(k): number_of("covariance", v) for k, v in given.items()}
+    pairs = _pairs(given) if isinstance(given, str) else given
+    value, units = (
+        None if row.get(name) in (None, "") else number_of(name, row[name]) for name in ("baseline_value", "units")
     )
-    value, units = row.get("baseline_value"), row.get("units")
     return Measurement(
         str(row["side"]).strip(), str(row["metric"]).strip(),  # type: ignore[arg-type]  # checked there
         number_of("difference", row["difference"]), number_of("standard_error", row["standard_error"]),
-        str(row.get("better") or "higher"), None if value in (None, "") else number_of("baseline_value", value),
-        None if units in (None, "") else int(number_of("units", units)), str(row.get("verdict") or ""),
-        str(row.get("conventions") or ""), str(row.get("judgments") or ""), covariances,
+        _text(row, "better") or "higher", value, None if units is None else int(units), _text(row, "verdict"),
+        _text(row, "conventions"), _text(row, "judgments"), {str(k): number_of("covariance", v) for k, v in pairs.items()},
     )  # fmt: skip
 
 
-def _pairs(text: str) -> dict[str, float]:
+def _pairs(text: str) -> dict[str, str]:
     """Return covariances written as ``AP=0.0001; RR@10=0.0002``."""
-    out = {}
-    for part in filter(None, map(str.strip, text.split(";"))):
-        name, equals, value = part.rpartition("=")
-        if not equals:
-            raise InputError(f"covariances {part!r}: write the metric and the covariance of the errors, like AP=0.0001")
-        out[name.strip()] = number_of("covariance", value)
-    return out
+    parts = [part.rpartition("=") for part in map(str.strip, text.split(";")) if part]
+    if odd := [part for _, equals, part in parts if not equals]:
+        raise InputError(f"covariances {odd[0]!r}: write the metric and the covariance of the errors, like AP=0.0001")
+    return {name.strip(): value for name, _, value in parts}
+
+
+def _checked(launch: Launch) -> Launch:
+    """Refuse covariances that are larger than both errors allow."""
+    for one, other in combinations({m.metric: m for m in launch.measurements}.values(), 2):
+        most = one.standard_error * other.standard_error
+        for covariance in (one.covariances.get(other.metric, 0.0), other.covariances.get(one.metric, 0.0)):
+            if abs(covariance) > most * (1 + 1e-9) + 1e-300:
+                raise InputError(
+                    f"launch {launch.name}: the covariance of the errors of {one.metric} and {other.metric} is {covariance:g}, "
+                    f"and their standard errors allow at most {most:g}"
+                )
+    return launch
 
 
 def number_of(name: str, value: Any) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -15,6 +16,7 @@ from rankscope.errors import InputError
 Side = Literal["offline", "online"]
 SIDES: tuple[Side, ...] = ("offline", "online")
 LONGEST = 200  # characters of a name
+FACTS = ("baseline", "candidate", "day", "launched", "notes", "tags")
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,16 @@ class Launch:
     def __post_init__(self) -> None:
         if not self.name.strip() or len(self.name) > LONGEST:
             raise InputError(f"launch {self.name[:40]!r}: a launch has a name of 1 to {LONGEST} characters")
-        keys = [m.key for m in self.measurements]
-        twice = next((key for key in keys if keys.count(key) > 1), None) if len(set(keys)) < len(keys) else None
-        if twice is not None:
-            raise InputError(f"launch {self.name}: {twice[1]} is given twice ({twice[0]}): leave one out")
+        for (side, metric, _), count in Counter(m.key for m in self.measurements).items():
+            if count > 1:
+                raise InputError(f"launch {self.name}: {metric} is given twice ({side}): leave one out")
 
-    def of(self, side: Side) -> list[Measurement]:
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is given of the launch besides its name and measurements."""
+        return {name: value for name in FACTS if (value := getattr(self, name)) not in (None, "", ())}
+
+    def of(self, side: str) -> list[Measurement]:
         """Return the measurements of one side."""
         return [m for m in self.measurements if m.side == side]
 
@@ -106,9 +112,9 @@ def hash_of(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def day_of(text: str) -> date:
-    """Return a date written like 2024-05-31. Raises InputError for other text."""
+def day_of(day: Any) -> date | None:
+    """Return a date, also one written like 2024-05-31; None for nothing. Raises InputError for other text."""
     try:
-        return date.fromisoformat(text.strip())
+        return day if isinstance(day, date) else date.fromisoformat(str(day).strip()) if day else None
     except ValueError:
-        raise InputError(f"date {text!r}: write a date like 2024-05-31") from None
+        raise InputError(f"date {day!r}: write a date like 2024-05-31") from None

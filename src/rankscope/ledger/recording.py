@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Sequence
 from datetime import date
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -124,16 +123,3 @@ def shared_covariance(measurements: Sequence[Measurement]) -> float:
     )
     count = len(measurements)
     return total / (count * (count - 1)) if count > 1 else 0.0
-
-
-def check_pairs(launch: Launch) -> None:
-    """Refuse covariances that are larger than both errors allow."""
-    by = {m.metric: m for m in launch.measurements}
-    for one, other in combinations(by.values(), 2):
-        for covariance in (one.covariances.get(other.metric), other.covariances.get(one.metric)):
-            most = one.standard_error * other.standard_error
-            if covariance is not None and abs(covariance) > most * (1 + 1e-9) + 1e-300:
-                raise InputError(
-                    f"launch {launch.name}: the covariance of the errors of {one.metric} and {other.metric} is {covariance:g}, "
-                    f"and their standard errors allow at most {most:g}"
-                )

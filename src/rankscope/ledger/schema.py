@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -14,10 +15,26 @@ except ImportError:
 
 __all__ = ["CONVENTIONS", "LAUNCHES", "MEASUREMENTS", "MIGRATIONS", "VERSION", "sa", "upgrade", "version_of"]
 
+
+class Json(sa.TypeDecorator[Any]):
+    """JSON in a column of text."""
+
+    impl, cache_ok = sa.Text, True
+
+    def process_bind_param(self, value: Any, _: Any) -> str:
+        """Return what is written."""
+        return json.dumps(value, default=str)
+
+    def process_result_value(self, value: Any, _: Any) -> Any:
+        """Return what was written, a list as a tuple."""
+        found = json.loads(value)
+        return tuple(found) if isinstance(found, list) else found
+
+
 META = sa.MetaData()
 VERSION = sa.Table("rankscope_ledger", META, sa.Column("version", sa.Integer, nullable=False))
 NUMBER: sa.Double[float] = sa.Double()
-LAUNCHES = sa.Table(
+LAUNCHES = sa.Table(  # columns in the order of the fields of Launch
     "launches", META,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("name", sa.Text, nullable=False, unique=True),
@@ -26,27 +43,25 @@ LAUNCHES = sa.Table(
     sa.Column("day", sa.Date),
     sa.Column("launched", sa.Boolean),
     sa.Column("notes", sa.Text, nullable=False),
-    sa.Column("tags", sa.Text, nullable=False),  # JSON
+    sa.Column("tags", Json, nullable=False),
 )  # fmt: skip
-MEASUREMENTS = sa.Table(
+MEASUREMENTS = sa.Table(  # and of Measurement
     "measurements", META,
     sa.Column("launch", sa.ForeignKey("launches.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("side", sa.Text, primary_key=True),
     sa.Column("metric", sa.Text, primary_key=True),
-    sa.Column("conventions", sa.Text, primary_key=True),  # a hash
     sa.Column("difference", NUMBER, nullable=False),
     sa.Column("standard_error", NUMBER, nullable=False),
     sa.Column("better", sa.Text, nullable=False),
     sa.Column("baseline_value", NUMBER),
     sa.Column("units", sa.BigInteger),
     sa.Column("verdict", sa.Text, nullable=False),
+    sa.Column("conventions", sa.Text, primary_key=True),  # a hash
     sa.Column("judgments", sa.Text, nullable=False),  # a hash
-    sa.Column("covariances", sa.Text, nullable=False),  # JSON
-    sa.Column("sketch", sa.Text, nullable=False),  # JSON
+    sa.Column("covariances", Json, nullable=False),
+    sa.Column("sketch", Json, nullable=False),
 )  # fmt: skip
-CONVENTIONS = sa.Table(
-    "conventions", META, sa.Column("hash", sa.Text, primary_key=True), sa.Column("content", sa.Text, nullable=False)
-)
+CONVENTIONS = sa.Table("conventions", META, sa.Column("hash", sa.Text, primary_key=True), sa.Column("content", Json, nullable=False))  # fmt: skip
 
 
 def _first(connection: Any) -> None:
@@ -71,7 +86,7 @@ def upgrade(connection: Any, place: str) -> None:
             raise InputError(f"{place}: has a table {min(others)} that is not of a ledger: name another database")
         VERSION.create(connection)
         connection.execute(VERSION.insert().values(version=0))
-    version = connection.execute(sa.select(VERSION.c.version)).scalar_one()
+    version = version_of(connection)
     if version > len(MIGRATIONS):
         raise InputError(
             f"{place}: a ledger of version {version}, and this rankscope reads versions up to {len(MIGRATIONS)}: install a newer one"
@@ -83,7 +98,5 @@ def upgrade(connection: Any, place: str) -> None:
 
 
 def version_of(connection: Any) -> int:
-    """Return the version of the tables; 0 without tables."""
-    if not sa.inspect(connection).has_table(VERSION.name):
-        return 0
+    """Return the version of the tables."""
     return int(connection.execute(sa.select(VERSION.c.version)).scalar_one())

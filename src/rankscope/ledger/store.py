@@ -5,22 +5,20 @@ A write is one transaction: it is in the ledger in full or not at all, and what 
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from rankscope.errors import InputError, MissingExtraError
 from rankscope.ledger import schema
-from rankscope.ledger.launch import Launch, Measurement
+from rankscope.ledger.launch import FACTS, Launch, Measurement
 from rankscope.ledger.schema import CONVENTIONS, LAUNCHES, MEASUREMENTS, sa
 
 PATIENCE = 300  # seconds that a writer waits for others
-OURS = [name for name in (f.name for f in fields(Launch)) if name not in {"name", "measurements"}]
-AT_ONCE = 5000  # rows of one statement
+OF_DRIVER = {"sqlite": {"timeout": PATIENCE, "isolation_level": None}, "postgresql": {"connect_timeout": 15}}
 
 
 class Ledger:
@@ -32,101 +30,74 @@ class Ledger:
 
     def __init__(self, place: str | Path, *, make: bool = True) -> None:
         self.place = str(place)
-        address = _address(self.place, make)
         self.label = self.place if "://" not in self.place else sa.make_url(self.place).render_as_string()
+        address = sa.make_url(_address(self.place, make))
         with self._plainly():
             try:
-                self.engine = sa.create_engine(address, poolclass=sa.NullPool, **_settings(address))
+                driver = OF_DRIVER[address.get_backend_name()]
+                self.engine = sa.create_engine(address, poolclass=sa.NullPool, connect_args=driver)
             except ImportError:
                 raise MissingExtraError("PostgreSQL needs psycopg: pip install 'rankscope[ledger]'") from None
             if self.engine.dialect.name == "sqlite":
                 sa.event.listen(self.engine, "connect", _prepare_sqlite)
                 sa.event.listen(self.engine, "begin", lambda c: c.exec_driver_sql("BEGIN IMMEDIATE"))
-            with self.engine.connect() as connection:
-                version = schema.version_of(connection)
-            if version != len(schema.MIGRATIONS):
-                with self.engine.begin() as connection:
-                    schema.upgrade(connection, self.label)
-
-    # -- writing ------------------------------------------------------------------------------------
+            with self.engine.begin() as connection:
+                schema.upgrade(connection, self.label)
 
     def add(self, launches: Launch | Iterable[Launch], conventions: Mapping[str, Any] | None = None) -> int:
         """Write launches in one transaction, and return their number. A launch of a known name is completed.
 
         Facts and measurements that are given replace those of the launch, all others stay. ``conventions`` holds the content of hashes.
         """
-        several = [launches] if isinstance(launches, Launch) else list(launches)
+        several = sorted([launches] if isinstance(launches, Launch) else launches, key=lambda launch: launch.name)
         if twice := len(several) - len({launch.name for launch in several}):
             raise InputError(f"{twice} launches have the name of another one: give each its own name")
+        rows = (
+            [{"hash": hashed, "content": content} for hashed, content in (conventions or {}).items()],
+            [{name: getattr(launch, name) for name in ("name", *FACTS)} for launch in several],
+            [vars(m) | {"of": launch.name} for launch in several for m in launch.measurements],
+        )
         with self._plainly(), self.engine.begin() as connection:
-            insert = self._insert
-            for hashed, content in (conventions or {}).items():
-                row = {"hash": hashed, "content": json.dumps(content, sort_keys=True, default=str)}
-                connection.execute(insert(CONVENTIONS).values(row).on_conflict_do_nothing())
-            if several:
-                blank = insert(LAUNCHES).on_conflict_do_nothing()
-                names = sorted(launch.name for launch in several)
-                connection.execute(
-                    blank, [{"name": n, "baseline": "", "candidate": "", "notes": "", "tags": "[]"} for n in names]
-                )
-                self._complete(connection, several)
+            for statement, some in zip(self._statements(), rows, strict=True):
+                if some:
+                    connection.execute(statement, some)
         return len(several)
 
-    def _complete(self, connection: Any, launches: Sequence[Launch]) -> None:
-        ids = self._ids(connection, [launch.name for launch in launches])
-        for launch in launches:
-            given = {name: value for name in OURS if (value := getattr(launch, name)) not in (None, "", ())}
-            if "tags" in given:
-                given["tags"] = json.dumps(list(launch.tags))
-            if given:
-                connection.execute(LAUNCHES.update().where(LAUNCHES.c.id == ids[launch.name]).values(given))
-        rows = [_row_of(ids[launch.name], m) for launch in launches for m in launch.measurements]
-        if rows:
-            statement = self._insert(MEASUREMENTS)
-            keys = [column.name for column in MEASUREMENTS.primary_key]
-            new = {name: statement.excluded[name] for name in rows[0] if name not in keys}
-            for start in range(0, len(rows), AT_ONCE):
-                connection.execute(
-                    statement.on_conflict_do_update(index_elements=keys, set_=new), rows[start : start + AT_ONCE]
-                )
-
-    def _ids(self, connection: Any, names: Sequence[str]) -> dict[str, int]:
-        out: dict[str, int] = {}
-        for start in range(0, len(names), 500):
-            some = sa.select(LAUNCHES.c.name, LAUNCHES.c.id).where(LAUNCHES.c.name.in_(names[start : start + 500]))
-            out |= dict(connection.execute(some).all())
-        return out
-
-    def _insert(self, table: Any) -> Any:
-        """Return an insert of the dialect, with a rule for a row that is there already."""
+    def _statements(self) -> tuple[Any, Any, Any]:
+        """Return what writes conventions, launches and measurements, and completes those that are there already."""
         from sqlalchemy.dialects import postgresql, sqlite
 
-        return {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[self.engine.dialect.name](table)
-
-    # -- reading ------------------------------------------------------------------------------------
+        insert: Any = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[self.engine.dialect.name]
+        facts, of = insert(LAUNCHES), sa.select(LAUNCHES.c.id).where(LAUNCHES.c.name == sa.bindparam("of"))
+        measured = insert(MEASUREMENTS).values(launch=of.scalar_subquery())
+        given = {  # an empty one changes nothing
+            name: sa.func.coalesce(
+                new if new.nullable else sa.func.nullif(new, sa.text("'[]'" if name == "tags" else "''")), LAUNCHES.c[name]
+            )
+            for name, new in facts.excluded.items() if name in FACTS
+        }  # fmt: skip
+        return (
+            insert(CONVENTIONS).on_conflict_do_nothing(),
+            facts.on_conflict_do_update(index_elements=["name"], set_=given),
+            measured.on_conflict_do_update(index_elements=list(MEASUREMENTS.primary_key), set_=dict(measured.excluded)),
+        )
 
     def launches(self) -> list[Launch]:
         """Return all launches by day and name, those without a day first, each with its measurements."""
-        with self._plainly(), self.engine.begin() as connection:
-            heads = connection.execute(sa.select(LAUNCHES)).mappings().all()
-            rows = connection.execute(sa.select(MEASUREMENTS)).all()
-        names = [column.name for column in MEASUREMENTS.c]
-        held: dict[int, list[Measurement]] = {head["id"]: [] for head in heads}
-        for row in rows:
-            held[row[0]].append(_measurement_of(dict(zip(names[1:], row[1:], strict=True))))
-        found = []
-        for head in heads:
-            facts = {name: head[name] for name in OURS} | {"tags": tuple(json.loads(head["tags"]))}
-            found.append(
-                Launch(head["name"], **facts, measurements=tuple(sorted(held[head["id"]], key=lambda m: m.key)))
-            )
+        heads, rows = self._read(LAUNCHES, MEASUREMENTS)
+        held = defaultdict[int, list[Measurement]](list)
+        for launch, *values in rows:
+            held[launch].append(Measurement(*values))
+        found = [Launch(*facts, measurements=tuple(sorted(held[at], key=lambda m: m.key))) for at, *facts in heads]  # type: ignore[misc]
         return sorted(found, key=lambda launch: (str(launch.day or ""), launch.name))
 
     def conventions(self) -> dict[str, Any]:
         """Return the conventions by their hash."""
+        return dict(self._read(CONVENTIONS)[0])
+
+    def _read(self, *tables: Any) -> list[Any]:
         with self._plainly(), self.engine.begin() as connection:
-            rows = connection.execute(sa.select(CONVENTIONS)).all()
-        return {hashed: json.loads(content) for hashed, content in rows}
+            return [connection.execute(sa.select(table)).all() for table in tables]
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
@@ -135,12 +106,8 @@ class Ledger:
             yield
         except sa.exc.SQLAlchemyError as error:
             reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-            remedy = (
-                "nothing of this call was written"
-                if "full" in reason
-                else "name a SQLite file or a PostgreSQL database"
-            )
-            raise InputError(f"{self.label}: {reason}; {remedy}") from None
+            full, other = "nothing of this call was written", "name a SQLite file or a PostgreSQL database"
+            raise InputError(f"{self.label}: {reason}; {full if 'full' in reason else other}") from None
 
 
 def _address(place: str, make: bool) -> str:
@@ -151,43 +118,14 @@ def _address(place: str, make: bool) -> str:
             )
         return place.replace("postgresql://", "postgresql+psycopg://", 1)
     path = Path(place).expanduser()
-    if path.is_dir() or not (path.parent.is_dir()):
+    if path.is_dir() or not path.parent.is_dir():
         raise InputError(f"{place}: not a file in a folder that exists: name the file of the ledger, like launches.db")
     if not path.exists() and not make:
         raise InputError(f"{place}: there is no ledger: rankscope launches import or compare --record makes one")
-    if path.exists() and _start_of(path) not in {b"", b"SQLite format 3\0"}:
-        raise InputError(f"{place}: not a SQLite file: name the file of a ledger, like launches.db")
     return f"sqlite:///{os.path.abspath(path)}"
-
-
-def _start_of(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(16)
-
-
-def _settings(address: str) -> dict[str, Any]:
-    if not address.startswith("sqlite"):
-        return {"connect_args": {"connect_timeout": 15}} if "psycopg" in address else {}
-    return {"connect_args": {"timeout": PATIENCE, "isolation_level": None}}
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     """Let SQLAlchemy begin transactions, and let an acknowledged write survive a crash."""
     for line in ("PRAGMA foreign_keys = ON", "PRAGMA synchronous = FULL"):
         connection.execute(line)
-
-
-def _row_of(launch: int, m: Measurement) -> dict[str, Any]:
-    row = {f.name: getattr(m, f.name) for f in fields(Measurement)}
-    return {
-        **row,
-        "launch": launch,
-        "covariances": json.dumps(dict(m.covariances)),
-        "sketch": json.dumps(list(m.sketch)),
-    }
-
-
-def _measurement_of(row: dict[str, Any]) -> Measurement:
-    covariances = json.loads(row.pop("covariances")) if row["covariances"] != "{}" else row.pop("covariances") and {}
-    sketch = json.loads(row.pop("sketch")) if row["sketch"] != "[]" else row.pop("sketch") and ()
-    return Measurement(**row, covariances=covariances, sketch=tuple(sketch))

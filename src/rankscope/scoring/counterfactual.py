@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution, NumberText, Value, ValueRange
+from rankscope.blocks import Caution, NumberText, Value
 from rankscope.errors import InputError
 from rankscope.estimators.base import Estimator
 from rankscope.estimators.catalogue import read_estimators, usual
@@ -64,7 +64,7 @@ class PolicyValue:
     @property
     def ends(self) -> tuple[float, float]:
         """The ends of the interval, NaN if there is none."""
-        return (math.nan, math.nan) if self.refused else (self.bounds.lower, self.bounds.upper)
+        return (math.nan, math.nan) if self.refused else self.bounds.ends
 
     def write(self, number: float) -> str:
         """Return a number with the digits that the estimate has."""
@@ -80,8 +80,8 @@ class PolicyValue:
         """The interval for a table."""
         if self.refused or not self.bounds.known:
             return None
-        text = words.interval(self.bounds.lower, self.bounds.upper, digits=self.decimals)
-        return ValueRange(self.value, self.bounds.lower, self.bounds.upper, words.in_table(text))
+        text = words.interval(*self.bounds.ends, digits=self.decimals)
+        return self.bounds.around(self.value, words.in_table(text))
 
     @property
     def in_words(self) -> str:
@@ -265,9 +265,7 @@ def _rows_of(earned: Earned, events: LoggedEvents, estimator: Estimator) -> Arra
     if estimator.normalised or len(earned.parts) > 1:
         raise InputError(f"{estimator} divides by a random sum, and bernstein needs a mean: use IPS, DR, IIPS or RIPS")
     ((above, below),) = earned.parts
-    return np.stack(
-        [events.sum_lists(above), events.sum_lists(below)] if estimator.per == "list" else [above, below], axis=1
-    )
+    return np.stack([events.sum_lists(one) if estimator.per == "list" else one for one in (above, below)], axis=1)
 
 
 def interval_of(panel: Panel, at: int, interval: Interval | None, level: float, estimator: Estimator) -> Bounds:
@@ -276,12 +274,8 @@ def interval_of(panel: Panel, at: int, interval: Interval | None, level: float, 
         return Bounds.none("the error of the reward model is not known")
     values = panel.values[at]
     bounds = bounds_of(panel.measure, values, None, interval, level, panel.clusters)
-    if (
-        not bounds.known
-        and estimator.normalised
-        and len(values) > 1
-        and np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max()))
-    ):
+    constant = len(values) > 1 and np.ptp(values) <= 1e-12 * max(1.0, float(np.abs(values).max()))
+    if constant and not bounds.known and estimator.normalised:
         value = panel.estimate(panel.systems[at]).mean
         return Bounds(value, value, "constant")
     return panel.measure.in_units(bounds)

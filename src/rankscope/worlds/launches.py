@@ -12,6 +12,7 @@ from rankscope.errors import InputError
 OFFLINE = {"nDCG@10": 0.8, "AP": 0.6, "RR@10": 0.4, "P@10": 0.1}
 SPREAD = 0.02  # standard deviation of true offline differences
 ONLINE_SPREAD = 0.003
+BOUNDS = {"reliability": (0.01, 1.0), "shared": (0.0, 0.99), "uneven": (0.0, 3.0), "rejected": (0.0, 0.95)}
 BASELINE = {"nDCG@10": 0.45, "AP": 0.3, "RR@10": 0.55, "P@10": 0.35, "CTR": 0.1}
 
 
@@ -33,12 +34,7 @@ class LaunchWorld:
     rejected: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("reliability", 0.01, 1.0),
-            ("shared", 0.0, 0.99),
-            ("uneven", 0.0, 3.0),
-            ("rejected", 0.0, 0.95),
-        ):
+        for name, (low, high) in BOUNDS.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
                 raise InputError(f"{name}={value!r}: a number from {low} to {high}")
@@ -63,23 +59,20 @@ class LaunchWorld:
         start = np.datetime64("2020-01-06")
         out = []
         for i in range(n):
-            error = float(wide[i, 0]) * SPREAD
             head = {
-                "launch": f"launch {i + 1:0{len(str(n))}}",
-                "date": str(start + 7 * i),
-                "launched": "yes" if kept[i] else "no",
-            }
+                "launch": f"launch {i + 1:0{len(str(n))}}", "date": str(start + 7 * i), "launched": "yes" if kept[i] else "no"
+            }  # fmt: skip
+            x_error, y_error = float(wide[i, 0]) * SPREAD, float(wide[i, 1]) * ONLINE_SPREAD
             for j, name in enumerate(names):
-                joint = "; ".join(f"{other}={self.shared * error**2:.6g}" for other in names if other != name)
-                out.append(self._row(head, "offline", name, measured[i, j], error, joint))
+                joint = "; ".join(f"{other}={self.shared * x_error**2:.6g}" for other in names if other != name)
+                out.append(head | _measured("offline", name, measured[i, j], x_error, joint))
             if kept[i]:
-                out.append(self._row(head, "online", "CTR", users[i], float(wide[i, 1]) * ONLINE_SPREAD, ""))
+                out.append(head | _measured("online", "CTR", users[i], y_error))
         return out
 
-    def _row(
-        self, head: dict[str, str], side: str, metric: str, value: float, error: float, joint: str
-    ) -> dict[str, Any]:
-        return {
-            **head, "side": side, "metric": metric, "difference": round(float(value), 6), "standard_error": round(error, 6),
-            "baseline_value": BASELINE.get(metric, 0.4), "covariances": joint,
-        }  # fmt: skip
+
+def _measured(side: str, metric: str, value: float, error: float, joint: str = "") -> dict[str, Any]:
+    return {
+        "side": side, "metric": metric, "difference": round(float(value), 6), "standard_error": round(error, 6),
+        "baseline_value": BASELINE.get(metric, 0.4), "covariances": joint,
+    }  # fmt: skip

@@ -163,7 +163,7 @@ def test_models_are_a_paired_panel_of_sessions() -> None:
     contrast, panel = found["PBM", "log-likelihood"], found.panels[0]
     assert panel.by_unit
     assert contrast.difference == pytest.approx(float((panel.values[1] - panel.values[0]).mean()))
-    assert found.rows_of_models()[0].name == found.best
+    assert found.ranked[0].name == found.best
     assert [fit.log_likelihood.sum() for fit in found.fits] == pytest.approx(panel.values.sum(axis=1).tolist())
 
 
@@ -294,6 +294,6 @@ def test_models_predict_clara_at_least_as_well_as_click_rates(shared_data: Calla
     found = rs.clicks(
         str(shared_data("clara2/CLARA2SearchLog_beta.gz")), ["RCTR", "DCTR", "PBM", "UBM", "CCM", "DBN", "SDBN", "DCM"]
     )
-    perplexity = {row.name: row.fit.perplexity for row in found.rows_of_models()}
+    perplexity = {fit.name: fit.perplexity for fit in found.ranked}
     rates = min(perplexity["RCTR"], perplexity["DCTR"])
     assert {name for name, value in perplexity.items() if value > rates + 1e-9} <= {"RCTR", "DCTR"}

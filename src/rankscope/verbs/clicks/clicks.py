@@ -73,16 +73,8 @@ def clicks(  # noqa: PLR0913 - the options of the command line, each with its de
     panel = _panel(fits, held, "user" if whole.unit == "user" else "session")
     named, _ = choose_baseline(baseline or BASELINE if _has(fits, baseline or BASELINE) else baseline, panel)
     family = Family([panel], pairs_of(panel.systems, named, all_pairs=False), method, named)
-    return ClickModels(
-        [family],
-        fits,
-        whole,
-        read.source,
-        len(train),
-        len(held),
-        split if test_log is None else "test log",
-        tuple(whole.remarks),
-    )
+    held_out_by = split if test_log is None else "test log"
+    return ClickModels([family], fits, whole, read.source, len(train), len(held), held_out_by, tuple(whole.remarks))
 
 
 def _test_pages(log: Log, train: Pages, depth: int | None) -> Pages:
@@ -151,14 +143,8 @@ def _tested(model: FittedModel, train: Pages, held: Pages) -> ModelFit:
         PlaceFit(model.name, place + 1, int(views[place]), int(click[:, place].sum()), float(predicted[place]), float(each[0][place]), float(each[1][place]))
         for place in range(held.places) if views[place]
     ]  # fmt: skip
-    return ModelFit(
-        model,
-        model.log_likelihood(held),
-        places,
-        float(np.nanmean(each[0])),
-        float(np.nanmean(each[1])),
-        float(unseen.mean()),
-    )
+    shares = float(np.nanmean(each[0])), float(np.nanmean(each[1])), float(unseen.mean())
+    return ModelFit(model, model.log_likelihood(held), places, *shares)
 
 
 def _panel(fits: Sequence[ModelFit], held: Pages, unit: str) -> Panel:
@@ -168,13 +154,7 @@ def _panel(fits: Sequence[ModelFit], held: Pages, unit: str) -> Panel:
     clusters = np.unique(held.unit[index], return_inverse=True)[1] if unit == "user" else None
     if clusters is not None and len(np.unique(clusters)) == len(clusters):
         clusters = None
-    measure = Measure(
-        MEASURE,
-        "higher",
-        (-np.inf, 0.0),
-        unit="session",
-        decimals=words.decimals_for(2 * float(values.std()) / max(values.shape[1], 1) ** 0.5),
-    )
-    return Panel(
-        measure, tuple(fit.name for fit in fits), tuple(map(str, range(values.shape[1]))), values, clusters=clusters
-    )
+    decimals = words.decimals_for(2 * float(values.std()) / max(values.shape[1], 1) ** 0.5)
+    measure = Measure(MEASURE, "higher", (-np.inf, 0.0), unit="session", decimals=decimals)
+    names = tuple(fit.name for fit in fits)
+    return Panel(measure, names, tuple(map(str, range(values.shape[1]))), values, clusters=clusters)

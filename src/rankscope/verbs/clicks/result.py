@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -57,39 +58,33 @@ class ModelFit:
         """The model's spelling."""
         return self.fitted.name
 
-
-def _cell(value: float, digits: int = DIGITS) -> Value:
-    return words.in_table(words.number(value, digits=digits)) if math.isfinite(value) else ""
-
-
-MODELS = (
-    Col("model", of=lambda fit: fit.name, head="model"),
-    Col("log_likelihood", of=lambda fit: fit.per_session, head="log-lik.", kind="value", cell=lambda fit: _cell(fit.per_session)),
-    Col("perplexity", of=lambda fit: fit.fit.perplexity, head="perplexity", kind="value", cell=lambda fit: _cell(fit.fit.perplexity)),
-    Col("conditional_perplexity", of=lambda fit: fit.fit.conditional, head="conditional", kind="value", cell=lambda fit: _cell(fit.fit.conditional)),
-    Col("steps", of=lambda fit: len(fit.fit.fitted.trace), head="steps", kind="count"),
-    Col("converged", of=lambda fit: fit.fit.fitted.converged, head="converged", cell=lambda fit: "yes" if fit.fit.fitted.converged else "no"),
-    Col("parameters", of=lambda fit: fit.parameters, kind="count"),
-    Col("unseen", of=lambda fit: fit.fit.unseen, kind="value"),
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A model in the table of models."""
-
-    fit: ModelFit
-    per_session: float
-
-    @property
-    def name(self) -> str:
-        return self.fit.name
-
     @property
     def parameters(self) -> int:
-        fitted = self.fit.fitted
-        own = 0 if fitted.satisfaction is None else len(fitted.satisfaction)
-        return len(fitted.table) - 2 + len(fitted.attraction) + own
+        """The number of probabilities that were learned."""
+        satisfaction = () if self.fitted.satisfaction is None else self.fitted.satisfaction
+        return len(self.fitted.table) - 2 + len(self.fitted.attraction) + len(satisfaction)
+
+
+def _number(name: str, head: str, of: str = "", digits: int = DIGITS) -> Col:
+    def cell(row: Any) -> str:
+        value = getattr(row, of or name)
+        return words.in_table(words.number(value, digits=digits)) if math.isfinite(value) else ""
+
+    return Col(name, of=attrgetter(of or name), head=head, kind="value", cell=cell)
+
+
+def _models(result: Any) -> tuple[Col, ...]:
+    value = result.panels[0].means
+    return (
+        Col("model", of=lambda fit: fit.name, head="model"),
+        Col("log_likelihood", of=lambda fit: float(value[fit.name]), head="log-lik.", kind="value",
+            cell=lambda fit: words.in_table(words.number(value[fit.name], digits=DIGITS))),
+        _number("perplexity", "perplexity"), _number("conditional_perplexity", "conditional", "conditional"),
+        Col("steps", of=lambda fit: len(fit.fitted.trace), head="steps", kind="count"),
+        Col("converged", of=lambda fit: fit.fitted.converged, head="converged", cell=lambda fit: "yes" if fit.fitted.converged else "no"),
+        Col("parameters", kind="count"),
+        Col("unseen", kind="value"),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,13 +117,12 @@ class ClickModels(ContrastResult):
                             "comparisons", "units", "verdict", metric="", value="", baseline_value="")),
             lambda result: result.contrasts, "Against the baseline, per held-out session",
         ),
-        View("models", MODELS, lambda result: result.rows_of_models(), note=PERPLEXITY),
+        View("models", _models, lambda result: result.ranked, note=PERPLEXITY),
         View(
             "by_position",
             (Col("model", head="model"), Col("position", head="position", kind="count"), Col("shown", head="shown", kind="count"),
-             Col("clicks", head="clicks", kind="count"), Col("predicted", head="predicted", kind="value", cell=lambda one: _cell(one.predicted, 1)),
-             Col("perplexity", head="perplexity", kind="value", cell=lambda one: _cell(one.perplexity)),
-             Col("conditional_perplexity", of=lambda one: one.conditional, head="conditional", kind="value", cell=lambda one: _cell(one.conditional))),
+             Col("clicks", head="clicks", kind="count"), _number("predicted", "predicted", digits=1),
+             _number("perplexity", "perplexity"), _number("conditional_perplexity", "conditional", "conditional")),
             lambda result: [place for fit in result.fits for place in fit.places], "By position", labels=2,
         ),
     )  # fmt: skip
@@ -138,15 +132,15 @@ class ClickModels(ContrastResult):
         """The fitted models by name."""
         return {fit.name: fit.fitted for fit in self.fits}
 
-    def rows_of_models(self) -> list[_Row]:
-        """One row per model, the best first."""
-        means = self.panels[0].means
-        return sorted((_Row(fit, float(means[fit.name])) for fit in self.fits), key=lambda row: -row.per_session)
+    @property
+    def ranked(self) -> list[ModelFit]:
+        """The models, the one with the highest log-likelihood first."""
+        return sorted(self.fits, key=lambda fit: -float(self.panels[0].means[fit.name]))
 
     @property
     def best(self) -> str:
         """The model with the highest log-likelihood."""
-        return self.rows_of_models()[0].name
+        return self.ranked[0].name
 
     def chosen(self, model: str | None = None) -> FittedModel:
         """Return a fitted model by name, by default the best. Raises InputError for another name."""
@@ -162,7 +156,7 @@ class ClickModels(ContrastResult):
         return save_model(self.chosen(model), path)
 
     def _grading(self, model: str | None) -> FittedModel:
-        best = next((row.name for row in self.rows_of_models() if row.fit.fitted.model.attracts == "item"), None)
+        best = next((fit.name for fit in self.ranked if fit.fitted.model.attracts == "item"), None)
         name = model or best
         if name is None or self.chosen(name).model.attracts != "item":
             raise InputError("grades need a model in which each item has its own attraction, like PBM")
@@ -174,9 +168,8 @@ class ClickModels(ContrastResult):
 
     def qrels(self, model: str | None = None) -> Qrels:
         """The grades as judgments that ``evaluate`` takes; column 2 says that they are from clicks."""
-        return Qrels(
-            self._rows(model).select("query_id", "doc_id", "grade", "iteration"), source=Source("grades from clicks")
-        )
+        rows = self._rows(model).select("query_id", "doc_id", "grade", "iteration")
+        return Qrels(rows, source=Source("grades from clicks"))
 
     def _rows(self, model: str | None) -> Any:
         grades = self.grades(model)
@@ -187,10 +180,8 @@ class ClickModels(ContrastResult):
         frame = self._rows(model)
         if Path(path).suffix.lower() in {".csv", ".tsv", ".jsonl", ".parquet"}:
             return write_rows(frame, path)
-        write_file(
-            path,
-            (f"{q} {FROM_CLICKS} {d} {g:.4f}\n" for q, d, g in frame.select("query_id", "doc_id", "grade").iter_rows()),
-        )
+        rows = frame.select("query_id", "doc_id", "grade").iter_rows()
+        write_file(path, (f"{query} {FROM_CLICKS} {doc} {grade:.4f}\n" for query, doc, grade in rows))
         return Path(path)
 
     def write_weights(self, path: str | Path, model: str | None = None) -> Path:
@@ -243,25 +234,27 @@ class ClickModels(ContrastResult):
 
     def small_print(self) -> Iterator[str]:
         """Yield how models were compared."""
-        yield "paired by session" + (
-            f", clusters: {words.plural(self.read.unit)}" if self.panels[0].clusters is not None else ""
-        )
+        clusters = f", clusters: {words.plural(self.read.unit)}" if self.panels[0].clusters is not None else ""
+        yield f"paired by session{clusters}"
         if len(self.contrasts) > 1:
             yield f"p-values and intervals corrected together ({self.method.correction.name})"
 
     def charts(self) -> Iterator[Chart]:
         """Observed against predicted clicks, and perplexity, by position."""
-        first = self.fits[0].places
+        first, each = self.fits[0].places, [place for fit in self.fits for place in fit.places]
         rows: list[tuple[Value, ...]] = [("observed", place.position, place.clicks / place.shown) for place in first]
-        rows += [(fit.name, place.position, place.predicted / place.shown) for fit in self.fits for place in fit.places]
+        rows += [(place.model, place.position, place.predicted / place.shown) for place in each]
+        perplexed: list[tuple[Value, ...]] = [(place.model, place.position, place.perplexity) for place in each]
         if len(first) > 1:
-            columns = Column("model"), Column("position", "count"), Column("click rate", "value")
-            yield Chart(
-                "predicted", "Observed and predicted clicks by position", "lines", columns, tuple(rows), x="position", y="click rate", series="model",
-                caption="Click rates of held-out lists.", told=True,
-            )  # fmt: skip
-            perplexed = tuple((fit.name, place.position, place.perplexity) for fit in self.fits for place in fit.places)
-            yield Chart(
-                "perplexity", "Perplexity by position", "lines", (Column("model"), Column("position", "count"), Column("perplexity", "value")), perplexed,
-                x="position", y="perplexity", series="model", caption="1 is perfect. Lower is better.", told=True,
-            )  # fmt: skip
+            for name, title, y, drawn, caption in (
+                (
+                    "predicted",
+                    "Observed and predicted clicks by position",
+                    "click rate",
+                    rows,
+                    "Click rates of held-out lists.",
+                ),
+                ("perplexity", "Perplexity by position", "perplexity", perplexed, "1 is perfect. Lower is better."),
+            ):
+                columns = Column("model"), Column("position", "count"), Column(y, "value")
+                yield Chart(name, title, "lines", columns, tuple(drawn), x="position", y=y, series="model", caption=caption, told=True)  # fmt: skip

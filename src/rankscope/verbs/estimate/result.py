@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Value, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Kind, NumberText, Paragraph, Value
 from rankscope.estimators.base import Estimator
 from rankscope.panels.contrast_result import WITH_MARGIN, ContrastResult, columns_named
 from rankscope.panels.families import Family
@@ -22,20 +22,14 @@ from rankscope.show.result import Col, Shown, View, caution_block, input_record
 Bins = Sequence[tuple[float, float, int]]
 
 
-def _diagnostic(name: str, head: str = "", **more: Any) -> Col:
-    return Col(name, of=lambda row: getattr(row.support, name), head=head, **more)
-
-
-def _count_cell(name: str) -> Any:
+def _diagnostic(name: str, head: str = "", kind: Kind = "value") -> Col:
     def cell(row: PolicyValue) -> Value:
         number = getattr(row.support, name)
         return (
-            None
-            if math.isnan(number)
-            else NumberText(words.amount(round(number, 1) if number < 100 else round(number)), number)
+            None if math.isnan(number) else NumberText(words.amount(round(number, 1 if number < 100 else None)), number)
         )
 
-    return cell
+    return Col(name, of=lambda row: getattr(row.support, name), head=head, kind=kind, cell=cell if head else None)
 
 
 VALUES = (
@@ -44,16 +38,9 @@ VALUES = (
     Col("settled", of=lambda row: str(row.settled)),
     Col("value", of=lambda row: row.shown, head="value", kind="value", cell=lambda row: row.cell),
     Col("ci_lower", "ci_upper", of=lambda row: row.ends, head="interval", kind="value", cell=lambda row: row.interval_cell),
-    _diagnostic("effective_sample_size", "effective n", kind="value", cell=_count_cell("effective_sample_size")),
-    _diagnostic("effective_clicks", "effective clicks", kind="value", cell=_count_cell("effective_clicks")),
-    _diagnostic("largest_share", kind="value"),
-    _diagnostic("largest_weight", kind="value"),
-    _diagnostic("mean_weight", kind="value"),
-    _diagnostic("mean_weight_error", kind="value"),
-    _diagnostic("unseen", kind="value"),
-    _diagnostic("events", kind="count"),
-    _diagnostic("units", kind="count"),
-    _diagnostic("units_needed", kind="count"),
+    _diagnostic("effective_sample_size", "effective n"), _diagnostic("effective_clicks", "effective clicks"),
+    *map(_diagnostic, ("largest_share", "largest_weight", "mean_weight", "mean_weight_error", "unseen")),
+    *(_diagnostic(name, kind="count") for name in ("events", "units", "units_needed")),
     Col("refused", of=lambda row: row.reason or None),
 )  # fmt: skip
 
@@ -112,24 +99,19 @@ class Estimates(ContrastResult):
     def value_of(self, policy: str, estimator: Any = None) -> PolicyValue:
         """Return the value of a policy by an estimator (by default the first). Raises KeyError for an unknown one."""
         name = self.spelling(estimator) if estimator is not None else str(self.values[0].estimator)
-        for value in self.values:
-            if value.policy == policy and str(value.estimator) == name:
-                return value
-        raise KeyError(
-            f"{policy}, {name}: there are {words.listing(f'{one.policy}, {one.estimator}' for one in self.values)}"
-        )
+        by = {(value.policy, str(value.estimator)): value for value in self.values}
+        if (policy, name) not in by:
+            raise KeyError(f"{policy}, {name}: there are {words.listing(map(', '.join, by))}")
+        return by[policy, name]
 
     @property
     def distinct(self) -> list[PolicyValue]:
         """All values, that of the policy that ran once for estimators that give it the same value."""
-        seen: list[float] = []
-        out = []
+        out: list[PolicyValue] = []
         for value in self.values:
-            if value.policy == LOGGED:
-                if any(math.isclose(value.value, other, rel_tol=1e-9) for other in seen):
-                    continue
-                seen.append(value.value)
-            out.append(value)
+            same = (math.isclose(value.value, one.value, rel_tol=1e-9) for one in out if one.policy == LOGGED)
+            if value.policy != LOGGED or not any(same):
+                out.append(value)
         return out
 
     def spelling(self, metric: Any) -> str:
@@ -164,11 +146,8 @@ class Estimates(ContrastResult):
 
     def json_header(self) -> Mapping[str, Any]:
         """The verdict, the conventions and the log."""
-        return {
-            "verdict": list(self.sentences()),
-            "conventions": self.conventions,
-            "inputs": [input_record(self.made.log.source)],
-        }
+        inputs = [input_record(self.made.log.source)]
+        return {"verdict": list(self.sentences()), "conventions": self.conventions, "inputs": inputs}
 
     # -- for people -----------------------------------------------------------------------------------
 
@@ -185,16 +164,14 @@ class Estimates(ContrastResult):
                 continue
             as_logged = "as logged" if self.baseline == LOGGED else f"under {self.baseline}"
             beside = "" if base.refused else f"; {as_logged} it is {base.write(base.value)}"
-            interval = (
-                f"{words.percent(self.method.level)} interval {words.interval(*value.ends, digits=value.decimals)}"
-                if value.bounds.known
-                else f"no interval: {value.bounds.reason}"
-            )
+            interval = f"no interval: {value.bounds.reason}"
+            if value.bounds.known:
+                ends = words.interval(*value.ends, digits=value.decimals)
+                interval = f"{words.percent(self.method.level)} interval {ends}"
             yield f"Under {name} the mean {self.made.reward} would be {value.write(value.value)} by {lead} ({interval}){beside}."
-            if self.families:
-                for c in self.contrasts:
-                    if c.run == name and c.metric == str(lead) and c.validity.holds:
-                        yield f"Compared with {self.baseline}:{c.short_sentence().partition(':')[2]}"
+            for c in self.contrasts if self.families else ():
+                if c.run == name and c.metric == str(lead) and c.validity.holds:
+                    yield f"Compared with {self.baseline}:{c.short_sentence().partition(':')[2]}"
         others = [value for value in self.values if value.refused and value.estimator != lead]
         if others:
             yield f"Also refused: {words.listing(dict.fromkeys(f'{value.policy} by {value.estimator}' for value in others))}."
@@ -204,22 +181,17 @@ class Estimates(ContrastResult):
     def blocks(self, **_: Any) -> list[Shown]:
         """The warnings first, then sentences, values, differences and slices."""
         cautions = [*caution_block(self.warnings), EMPTY] if self.warnings else []
-        out: list[Shown] = [*cautions, *map(Paragraph, self.sentences()), EMPTY, self.table()]
-        for name in ("differences", "slices"):
-            table = self.table(name)
-            if table.rows:
-                out += [EMPTY, Heading(table.title), table]
-        return [*out, EMPTY, Paragraph(" · ".join(self._small_print()), quiet=True)]
+        parts = (part for name in ("differences", "slices") if (part := self.view(name).part(self)))
+        tables = [block for part in parts for block in (EMPTY, *part)]
+        foot = Paragraph(" · ".join(self._small_print()), quiet=True)
+        return [*cautions, *map(Paragraph, self.sentences()), EMPTY, self.table(), *tables, EMPTY, foot]
 
     def _small_print(self) -> Iterator[str]:
-        events = self.made.events
-        lists = len(events.starts) < events.count
-        rows = words.counted(events.count, "row")
-        yield f"{rows} of {words.counted(len(events.starts), 'list')}" if lists else rows
-        if self.made.noun != "row":
-            yield f"intervals over {words.counted(events.units, self.made.noun)}"
-        else:
-            yield "each row counts as one user: if users return, intervals are too narrow"
+        events, noun = self.made.events, self.made.noun
+        of_lists = "" if events.of_items else f" of {words.counted(len(events.starts), 'list')}"
+        yield f"{words.counted(events.count, 'row')}{of_lists}"
+        over = f"intervals over {words.counted(events.units, noun)}"
+        yield over if noun != "row" else "each row counts as one user: if users return, intervals are too narrow"
         yield words.counted(len(events.items), "item")
         if self.model:
             yield f"rewards predicted by {self.model}, across users"
@@ -228,15 +200,14 @@ class Estimates(ContrastResult):
 
     def charts(self) -> Iterator[Chart]:
         """The values with their intervals, and the weights of each policy."""
-        drawn: list[tuple[Value, ...]] = []
-        for value in self.values:
-            if not value.refused and not (value.policy == LOGGED and value.estimator != self.values[0].estimator):
-                name = LOGGED if value.policy == LOGGED else f"{value.policy}, {value.estimator}"
-                known = value.bounds.known
-                drawn.append((name, ValueRange(value.value, *value.ends) if known else value.value))
+        lead = self.values[0].estimator
+        drawn = tuple(
+            (LOGGED if one.policy == LOGGED else f"{one.policy}, {one.estimator}", one.bounds.around(one.value))
+            for one in self.values if not one.refused and (one.policy != LOGGED or one.estimator == lead)
+        )  # fmt: skip
         if drawn:
             yield Chart(
-                "estimates", "Estimated value of each policy", "intervals", (Column("policy"), Column(self.made.reward, "value")), tuple(drawn),
+                "estimates", "Estimated value of each policy", "intervals", (Column("policy"), Column(self.made.reward, "value")), drawn,
                 x=self.made.reward, y="policy", caption="With intervals. The policy that ran needs no weights.", told=True,
             )  # fmt: skip
         rows = tuple((name, _bin(one), one[2]) for name, bins in self.weights.items() for one in bins)
@@ -248,9 +219,5 @@ class Estimates(ContrastResult):
 
 
 def _bin(one: tuple[float, float, int]) -> str:
-    low, high, _ = one
-    return (
-        words.amount(low)
-        if low == high
-        else f"{words.amount(float(f'{low:.2g}'))} to {words.amount(float(f'{high:.2g}'))}"
-    )
+    low, high = one[:2]
+    return words.amount(low) if low == high else " to ".join(words.amount(float(f"{end:.2g}")) for end in (low, high))

@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Column, NumberText, ValueRange
+from rankscope.blocks import Caution, Chart, Column, NumberText
 from rankscope.experiments.interleaved import PREFERENCE, Interleaved
 from rankscope.experiments.traffic import Traffic
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.contrast_result import ContrastResult, columns_named, number_cell
+from rankscope.panels.contrast_result import ContrastResult, columns_named, difference_cell, number_cell, value_cell
 from rankscope.panels.families import Family, square
 from rankscope.panels.slices import SliceContrast
 from rankscope.show.result import Col, View, input_record
-
-
-def _preference(c: Contrast) -> Any:
-    return number_cell(words.number(c.difference, sign=True, digits=c.panel.measure.decimals), c.difference)
 
 
 def _columns(found: Any) -> tuple[Col, ...]:
@@ -28,7 +24,7 @@ def _columns(found: Any) -> tuple[Col, ...]:
     return (
         Col("comparison", of=lambda c: c.sides, head="comparison"),
         Col("metric", head="" if len(found.families) == 1 else "of", cell=lambda c: c.metric.removeprefix(f"{PREFERENCE} of ") if c.metric != PREFERENCE else "lists"),
-        Col("preference", of=lambda c: c.difference, kind="value", head="preference", cell=_preference),
+        Col("preference", of=lambda c: c.difference, kind="value", head="preference", cell=difference_cell),
         *columns_named("ci", "p_value", "p_value_adjusted", p_value_adjusted="p, corrected" if corrected else "p"),
         Col("lists", of=found.lists_of, kind="count", head="lists"),
         *columns_named("units", units="" if found.units.unit == "impression_id" else several),
@@ -45,7 +41,7 @@ VIEWS = (
         (
             Col("attribute", head="attribute"), Col("slice", of=lambda row: row.name, head="slice"),
             Col("comparison", of=lambda row: row.contrast.sides, head="comparison"),
-            Col("preference", of=lambda row: row.contrast.difference, kind="value", head="preference", cell=lambda row: _preference(row.contrast)),
+            Col("preference", of=lambda row: row.contrast.difference, kind="value", head="preference", cell=lambda row: difference_cell(row.contrast)),
             *columns_named("ci", "p_value", "p_value_adjusted", "units", "verdict", "ci_adjusted", "correction", "comparisons", at="contrast", p_value_adjusted="p, corrected", units="units"),
         ),
         lambda found: found.slices, "Preference within slices", labels=3, note="corrected over all slices",
@@ -53,7 +49,7 @@ VIEWS = (
     ),
     View(
         "graph",
-        (Col("preferred", of=lambda c: c.winner, head="preferred"), Col("over", of=lambda c: c.loser, head="over"), Col("preference", of=lambda c: abs(c.c.difference), kind="value", head="preference", cell=lambda c: number_cell(words.number(abs(c.c.difference), digits=c.c.panel.measure.decimals), abs(c.c.difference)))),
+        (Col("preferred", of=lambda c: c.winner, head="preferred"), Col("over", of=lambda c: c.loser, head="over"), Col("preference", of=lambda c: abs(c.c.difference), kind="value", head="preference", cell=lambda c: value_cell(c.c, abs(c.c.difference)))),
         lambda found: found.edges, "Preference graph", labels=2, note="pairs with a clear verdict", held=lambda found: len(found.systems) > 2,
     ),
     View(
@@ -113,13 +109,13 @@ class Interleaving(ContrastResult):
     @property
     def wins(self) -> dict[str, int]:
         """The number of rankers that each clearly beats, the most first; among equals, the one with the higher mean preference."""
-        edges = self.edges
-        sums = {
-            name: sum(c.difference * ((c.run == name) - (c.baseline == name)) for c in self.families[0].contrasts)
-            for name in self.systems
-        }
-        wins = {name: sum(edge.winner == name for edge in edges) for name in self.systems}
-        return dict(sorted(wins.items(), key=lambda one: (-one[1], -sums[one[0]])))
+        winners = [edge.winner for edge in self.edges]
+        preferred = dict.fromkeys(self.systems, 0.0)
+        for c in self.families[0].contrasts:
+            preferred[c.run] += c.difference
+            preferred[c.baseline] -= c.difference
+        order = sorted(self.systems, key=lambda name: (-winners.count(name), -preferred[name]))
+        return {name: winners.count(name) for name in order}
 
     @property
     def designs(self) -> list[tuple[str, str, float, int]]:
@@ -163,25 +159,24 @@ class Interleaving(ContrastResult):
             yield f"Preferences: {words.listing([f'{edge.winner} over {edge.loser}' for edge in self.edges], most=12)}."
         yield from self.lists.checks()
         if self.traffic is not None:
-            one, both = self.traffic.needed()
-            low, high = (words.number(end, digits=1) for end in (self.traffic.low, self.traffic.high))
+            one, both = map(words.rounded, self.traffic.needed())
             yield (
-                f"For this difference, interleaving needs about {words.rounded(one)} lists and an A/B test on clicks per list about "
-                f"{words.rounded(both)}: {words.number(self.traffic.multiplier, digits=1)} times the lists (95% interval {low} to {high})."
+                f"For this difference, interleaving needs about {one} lists and an A/B test on clicks per list about {both}: "
+                f"{self.traffic.in_words}."
             )
 
     def small_print(self) -> Iterator[str]:
         """Yield the unit, the credit, and the test."""
         yield f"by {self.units.noun}"
         yield f"credit: {self.lists.credit}"
-        yield (
-            "lists won less lists lost, out of lists with a click"
-            if self.lists.credit.per == "list"
-            else "events won less events lost, out of all events"
+        counted = (
+            "lists won less lists lost, out of lists with a click",
+            "events won less events lost, out of all events",
         )
+        yield counted[self.lists.credit.per == "event"]
         if self.lists.competitive:
             yield "competitive pairs only"
-        yield "t test" if self.method.test is None else str(self.method.test)
+        yield self.conventions["test"] if self.method.test else "t test"
 
     def body(self, **_: Any) -> Iterator[Sequence[Any]]:
         """Yield the table, then slices and the graph if there are any."""
@@ -194,21 +189,14 @@ class Interleaving(ContrastResult):
     def charts(self) -> Iterator[Chart]:
         """Yield the preferences with their intervals, of all lists and within slices."""
         whole = [("all", c) for c in self.families[0].contrasts]
-        rows = tuple(
-            (
-                name,
-                c.sides,
-                ValueRange(c.difference, c.adjusted.lower, c.adjusted.upper) if c.adjusted.known else c.difference,
-            )
-            for name, c in [*whole, *((f"{part.attribute}: {part.name}", part.contrast) for part in self.slices)]
-        )
+        each = [*whole, *((f"{part.attribute}: {part.name}", part.contrast) for part in self.slices)]
+        rows = tuple((name, c.sides, c.adjusted.around(c.difference)) for name, c in each)
         labels = "slice" if self.slices else "comparison"
         yield Chart(
             "preferences", "Preference between rankers", "intervals", (Column("slice"), Column("comparison"), Column("preference", "value")), rows,
             x="preference", y=labels, series="comparison" if self.slices and len(whole) > 1 else "", guide="zero",
             caption="Above 0: users prefer the first ranker.",
         )  # fmt: skip
-
         if len(self.systems) > 2 and self.edges:
             yield self._graph()
 
@@ -228,13 +216,8 @@ class Interleaving(ContrastResult):
 
     def json_header(self) -> dict[str, Any]:
         """Return the verdict, the check of the mixing, the measured traffic, the conventions and the inputs."""
-        traffic = self.traffic
-        measured = traffic and {
-            "multiplier": traffic.multiplier,
-            "ci_lower": traffic.low,
-            "ci_upper": traffic.high,
-            "decay": traffic.decay,
-        }
+        t = self.traffic
+        measured = t and {"multiplier": t.multiplier, "ci_lower": t.low, "ci_upper": t.high, "decay": t.decay}
         return {
             "verdict": list(self.sentences()), "conventions": self.conventions, "validity": self.lists.record(),
             "ab_test": measured, "inputs": list(map(input_record, self.inputs)),

@@ -12,18 +12,15 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.ledger.analysis import relations_of
-from rankscope.ledger.importing import launches_from, launches_of_rows, number_of
+from rankscope.ledger.importing import launches_from, number_of
 from rankscope.ledger.launch import Launch, Measurement, Side, day_of, hash_of
 from rankscope.ledger.recording import launches_of
 from rankscope.panels.contrast_result import ContrastResult
@@ -60,7 +57,7 @@ def record(
     ``launch`` names the launch, so that a comparison and an experiment with other names fill one. By default it is named after the candidate.
     A later result on the same metric and conventions replaces an earlier one. ``day`` is today by default. Raises DataError if the verdict is withheld.
     """  # fmt: skip
-    made = launches_of(result, launch, side=side, day=_day(day), launched=launched)
+    made = launches_of(result, launch, side=side, day=day_of(day), launched=launched)
     store = open_ledger(ledger)
     known = {one.name: one.day for one in store.launches()} if day is None else {}
     made = [replace(one, day=known[one.name]) if known.get(one.name) else one for one in made]
@@ -83,7 +80,7 @@ def add(  # noqa: PLR0913 - one keyword per option
         for side, given in sides
         for metric, pair in read_differences(side, given).items()
     ]
-    made = Launch(name, baseline, candidate, _day(day), launched, notes, tuple(tags), tuple(measured))
+    made = Launch(name, baseline, candidate, day_of(day), launched, notes, tuple(tags), tuple(measured))
     store = open_ledger(ledger)
     store.add(made)
     return LaunchList(store.label, [one for one in store.launches() if one.name == name], written=True)
@@ -102,17 +99,12 @@ def list(ledger: Any = None, names: Iterable[str] = (), *, tags: Iterable[str] =
 
 
 def import_(source: Any, ledger: Any = None) -> LaunchList:
-    """Write launches of a CSV or JSON lines file (``-``: standard input), or of a list of records, to a ledger, all or none.
+    """Write launches of a file (``-``: standard input) of CSV, JSON lines or Parquet, of a data frame or of a list of records to a ledger, all or none.
 
     One line per launch and metric: ``launch, side, metric, difference, standard_error``, and optionally ``date, baseline, candidate, launched, better,
     baseline_value, units, verdict, conventions, judgments, covariances, tags, notes``. Raises InputError with the line of a value that cannot be used.
     """
-    made = (
-        launches_from(str(source))
-        if isinstance(source, str | Path)
-        else launches_of_rows(enumerate(source, start=1), "row")
-    )
-    store = open_ledger(ledger)
+    made, store = launches_from(source), open_ledger(ledger)
     store.add(made)
     return LaunchList(store.label, made, written=True)
 
@@ -153,15 +145,11 @@ def predict(
 
 def read_differences(side: str, given: Any) -> dict[str, tuple[float, float]]:
     """Return differences with their standard errors by metric, from a dict or from texts like ``nDCG@10=0.012,0.004``."""
-    if given is None or isinstance(given, Mapping):
-        pairs: Sequence[tuple[str, Any]] = builtins.list((given or {}).items())
-    else:
-        texts = [given] if isinstance(given, str) else given
-        pairs = [
-            (name, value.replace("±", ",").split(",")) for name, _, value in (text.rpartition("=") for text in texts)
-        ]
+    if not isinstance(given, Mapping):
+        parts = (text.rpartition("=") for text in ([given] if isinstance(given, str) else given or ()))
+        given = {name: value.replace("±", ",").split(",") for name, _, value in parts}
     out = {}
-    for metric, pair in pairs:
+    for metric, pair in given.items():
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 or not metric.strip():
             raise InputError(
                 in_caller_syntax(
@@ -174,7 +162,3 @@ def read_differences(side: str, given: Any) -> dict[str, tuple[float, float]]:
 
 def _names(given: Any) -> Sequence[str]:
     return [given] if isinstance(given, str) else [str(one) for one in given or ()]
-
-
-def _day(day: Any) -> date | None:
-    return day if day is None or isinstance(day, date) else day_of(str(day))

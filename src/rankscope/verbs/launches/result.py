@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
+from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,71 +16,66 @@ from rankscope.blocks import Caution, Chart, Column, NumberText, Value, ValueRan
 from rankscope.diagnostics import launches as rules
 from rankscope.inference.base import Bounds
 from rankscope.inference.intervals import normal
-from rankscope.ledger.analysis import Combination, Relation, combination_of
+from rankscope.ledger.analysis import Combination, Relation, combination_of, share_of
 from rankscope.ledger.launch import Launch, Measurement
 from rankscope.show.result import Col, Result, View
 
 FEW, UNRELIABLE, GAINED = 30, 0.6, 0.9
 MOST_POINTS = 400  # of a chart with error bars
 NORMAL = "rank correlations by a normal model (Spearman 6/π·asin(r/2), Kendall 2/π·asin(r))"
+LAUNCHED = {True: "yes", False: "no", None: None}
+HOW = {"predicts": "predicts", "predicts the opposite": "predicts the opposite of"}
 
 Estimated = tuple[float, Bounds]
 
-# --- cells -----------------------------------------------------------------------------------------------
+# --- numbers and intervals as text -----------------------------------------------------------------------
 
 
-def _range(found: Estimated, digits: int | None = 2, sign: bool = False) -> Value:
-    """Return a value with its interval for a table; None if it is unknown."""
-    value, bounds = found
-    if math.isnan(value):
-        return None
-    text = words.number(value, sign, digits)
-    if bounds.known:
-        text += f" ({words.interval(bounds.lower, bounds.upper, sign, digits)})"
-    return ValueRange(value, bounds.lower, bounds.upper, words.in_table(text))
+def _two(value: float) -> str:
+    return words.number(value, digits=2)
 
 
-def _share(found: Estimated) -> Value:
-    value, bounds = found
-    if math.isnan(value):
-        return None
-    text = (
-        f"{words.share(value)} ({words.share(bounds.lower)} to {words.share(bounds.upper)})"
-        if bounds.known
-        else words.share(value)
-    )
-    return ValueRange(value, bounds.lower, bounds.upper, text)
-
-
-def _three(
-    name: str, of: Callable[[Any], Estimated], head: str = "", cell: Callable[[Estimated], Value] = _range
-) -> Col:
-    """Return a column of a value and both ends of its interval."""
-    return Col(
-        name, f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: (of(row)[0], of(row)[1].lower, of(row)[1].upper),
-        cell=lambda row: cell(of(row)), kind="value", head=head,
-    )  # fmt: skip
-
-
-def _number(value: float, digits: int = 2) -> Value:
-    return None if math.isnan(value) else NumberText(words.in_table(words.number(value, digits=digits)), value)
-
-
-def small(value: float) -> str:
+def _small(value: float) -> str:
     """Return a difference of any size with two digits that count, and its sign."""
     return words.number(value, sign=True, digits=words.decimals_for(abs(value)))
 
 
-def evidence(bounds: Bounds, write: Callable[[float], str]) -> str:
-    """Return an interval in words; empty if there is none."""
+def _measured(difference: float, error: float) -> str:
+    return f"{_small(difference)} ± {words.number(error, digits=words.decimals_for(error))}"
+
+
+def _evidence(bounds: Bounds, write: Callable[[float], str]) -> str:
+    """Return an interval in words."""
     return f"95% interval {write(bounds.lower)} to {write(bounds.upper)}" if bounds.known else "no bounded interval"
 
 
-def _of_measurement(name: str) -> Callable[[Any], Any]:
-    return lambda row: getattr(row[1], name)
+def _three(name: str, of: Callable[[Any], Estimated], head: str = "", write: Callable[[float], str] = _two) -> Col:
+    """Return a column of a value and both ends of its interval."""
+
+    def cell(row: Any) -> Value:
+        value, ends = of(row)
+        if math.isnan(value):
+            return None
+        text = write(value) + (f" ({write(ends.lower)} to {write(ends.upper)})" if ends.known else "")
+        return ValueRange(value, ends.lower, ends.upper, words.in_table(text))
+
+    return Col(
+        name, f"{name}_ci_lower", f"{name}_ci_upper", of=lambda row: (of(row)[0], *of(row)[1].ends),
+        cell=cell, kind="value", head=head,
+    )  # fmt: skip
 
 
 # --- the list --------------------------------------------------------------------------------------------
+
+
+def _summary(measurements: Sequence[Measurement]) -> str | None:
+    several = [f"{m.metric} {_measured(m.difference, m.standard_error)}" for m in measurements[:2]]
+    more = [f"{len(measurements) - 2} more"] if len(measurements) > 2 else []
+    return words.in_table(", ".join(several + more)) or None
+
+
+def _of_measurement(name: str) -> Col:
+    return Col(name, of=lambda row: getattr(row[1], name))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +87,6 @@ class LaunchList(Result):
     written: bool = False
 
     schema: ClassVar[str] = "launches/1"
-    header: ClassVar[tuple[str, ...]] = ("conventions",)
     notes: ClassVar[Sequence[str]] = ()
     warnings: ClassVar[Sequence[Caution]] = ()
     views: ClassVar[tuple[View, ...]] = (
@@ -102,7 +96,7 @@ class LaunchList(Result):
                 Col("launch", of=lambda one: one.name, head="launch"),
                 Col("date", of=lambda one: None if one.day is None else str(one.day), head="date"),
                 Col("baseline"), Col("candidate"),
-                Col("launched", of=lambda one: one.launched, head="launched", cell=lambda one: {True: "yes", False: "no", None: None}[one.launched]),
+                Col("launched", head="launched", cell=lambda one: LAUNCHED[one.launched]),
                 Col(head="offline", cell=lambda one: _summary(one.of("offline")), wraps=True),
                 Col(head="online", cell=lambda one: _summary(one.of("online")), wraps=True),
                 Col("tags", of=lambda one: list(one.tags)), Col("notes"),
@@ -113,8 +107,7 @@ class LaunchList(Result):
             "measurements",
             (
                 Col("launch", of=lambda row: row[0].name, head="launch"),
-                *(Col(name, of=_of_measurement(name)) for name in ("side", "metric", "difference", "standard_error", "better", "baseline_value", "units", "verdict", "conventions", "judgments")),
-                Col("covariances", of=lambda row: dict(row[1].covariances)),
+                *map(_of_measurement, ("side", "metric", "difference", "standard_error", "better", "baseline_value", "units", "verdict", "conventions", "judgments", "covariances")),
             ),
             lambda found: [(one, m) for one in found.launches for m in one.measurements],
         ),
@@ -132,98 +125,13 @@ class LaunchList(Result):
         yield f"{said}, {words.count(both)} with differences offline and online."
 
 
-def _summary(measurements: Sequence[Measurement]) -> str | None:
-    several = [
-        f"{m.metric} {small(m.difference)} ± {words.number(m.standard_error, digits=words.decimals_for(m.standard_error))}"
-        for m in measurements[:2]
-    ]
-    more = [f"{len(measurements) - 2} more"] if len(measurements) > 2 else []
-    return words.in_table(", ".join(several + more)) or None
+class _OfRelations(Result):
+    """A result from relations of metrics over past launches."""
 
-
-# --- correlations ----------------------------------------------------------------------------------------
-
-_PAIR = (Col("offline", head="offline"), Col("online", head="online"))
-
-
-def _error(name: str, count: str, of: str, head: str) -> Col:
-    return _three(name, lambda r: r.rates.share(getattr(r.rates, count), getattr(r.rates, of)), head, _share)
-
-
-CORRELATED = (
-    *_PAIR,
-    Col("launches", of=lambda r: r.count, head="n", kind="count"),
-    Col("candidates", of=lambda r: len(r.x), kind="count"),
-    Col("correlation_with_noise", of=lambda r: r.true.naive, head="naive", kind="value", cell=lambda r: _number(r.true.naive)),
-    _three("correlation", lambda r: r.true.correlation(), "correlation"),
-    Col("reliability_offline", "reliability_online", of=lambda r: r.true.reliability, head="reliability", kind="value",
-        cell=lambda r: None if math.isnan(r.true.reliability[0]) else ", ".join(words.number(part, digits=2) for part in r.true.reliability)),
-    Col("true_variance_offline_lower", "true_variance_online_lower", of=lambda r: r.true.lowest, kind="value"),
-    _three("slope", lambda r: r.true.slope()),
-    Col("verdict", head="verdict"),
-    Col("reason", of=lambda r: r.reason),
-    Col("judgments", kind="count"), Col("conventions", of=lambda r: r.mixed, kind="count"),
-)  # fmt: skip
-RANKS = (
-    *_PAIR,
-    _three("spearman", lambda r: r.true.spearman(), "Spearman"),
-    _three("kendall", lambda r: r.true.kendall(), "Kendall"),
-)
-SIGNS = (
-    *_PAIR,
-    _three("same_sign", lambda r: r.agreement, "same sign", _share),
-    _three("same_true_sign", lambda r: r.true.agreement(), "same true sign", _share),
-    _error("type_one", "type_one", "nulls", "type I"), _error("type_two", "type_two", "decided", "type II"),
-    _error("type_three", "type_three", "directed", "type III"),
-    Col("nulls", "decided", "directed", of=lambda r: (r.rates.nulls, r.rates.decided, r.rates.directed), kind="count"),
-)  # fmt: skip
-COMBINED = (
-    Col("online", head="online"),
-    Col("best_metric", of=lambda c: c.chosen, head="best metric"),
-    _three("best_correlation", lambda c: c.single.correlation(), "validated"),
-    Col("weights", of=lambda c: dict(c.weights), head="weights", wraps=True,
-        cell=lambda c: words.in_table(words.listing(f"{name} {words.number(w, sign=True, digits=words.decimals_for(abs(w)))}" for name, w in c.weights.items()))),
-    _three("combined_correlation", lambda c: c.weighted.correlation(), "validated"),
-    Col("launches", of=lambda c: c.count, kind="count"),
-)  # fmt: skip
-DRIFT = (
-    *_PAIR, Col("period", head="period"), Col("launches", of=lambda row: row.relation.count, kind="count"),
-    _three("correlation", lambda row: row.relation.true.correlation(), "correlation"),
-    _three("slope", lambda row: row.relation.true.slope(), "slope", lambda found: _range(found, 3)),
-)  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LaunchCorrelations(Result):
-    """Which offline metric predicts which online one, with the noise in the differences taken off.
-
-    ``found["nDCG@10", "CTR"]`` is the ``Relation`` of two metrics. ``exit_code`` is 4 if no pair has an answer.
-    """
-
-    ledger: str
     relations: Sequence[Relation]
-    mixed: bool = False
 
-    schema: ClassVar[str] = "launch_correlations/1"
     header: ClassVar[tuple[str, ...]] = ("verdict", "conventions")
     notes: ClassVar[Sequence[str]] = ()
-    shown: ClassVar[tuple[str, ...]] = ("results", "signs", "combinations", "drift")
-    views: ClassVar[tuple[View, ...]] = (
-        View("results", CORRELATED, lambda f: f.ordered, labels=2),
-        View("ranks", RANKS, lambda f: f.ordered, "Rank correlations by a normal model", labels=2),
-        View("signs", SIGNS, lambda f: f.ordered, "Signs and errors", labels=2,
-            note="type I: clear offline without an effect online; II: unclear offline, clear online; III: clear in opposite directions"),
-        View("combinations", COMBINED, lambda f: f.combinations, "Best metric and weighted combination", labels=1),
-        View("drift", DRIFT, lambda f: f.drift, "Over time", labels=3),
-    )  # fmt: skip
-
-    def __getitem__(self, key: tuple[str, str]) -> Relation:
-        found = [r for r in self.relations if (r.offline, r.online) == tuple(key)]
-        if not found:
-            raise KeyError(
-                f"{key} was not analysed: there are {words.listing(f'{r.offline}, {r.online}' for r in self.relations)}"
-            )
-        return found[0]
 
     @property
     def exit_code(self) -> int:
@@ -234,6 +142,91 @@ class LaunchCorrelations(Result):
     def verdict(self) -> list[str]:
         """The sentences."""
         return list(self.sentences())
+
+
+# --- correlations ----------------------------------------------------------------------------------------
+
+
+def _error(name: str, count: str, of: str, head: str) -> Col:
+    return _three(name, lambda r: share_of(getattr(r.rates, count), getattr(r.rates, of)), head, words.share)
+
+
+def _reliability(r: Relation) -> str | None:
+    return None if math.isnan(r.true.reliability[0]) else ", ".join(map(_two, r.true.reliability))
+
+
+def _weights(c: Combination) -> str:
+    return words.in_table(words.listing(f"{name} {_small(weight)}" for name, weight in c.weights.items()))
+
+
+_PAIR = (Col("offline", head="offline"), Col("online", head="online"))
+_CORRELATION = _three("correlation", lambda r: r.true.correlation(), "correlation")
+CORRELATED = (
+    *_PAIR,
+    Col("launches", of=lambda r: r.count, head="n", kind="count"),
+    Col("candidates", of=lambda r: len(r.x), kind="count"),
+    Col("correlation_with_noise", of=lambda r: r.true.naive, head="naive", kind="value",
+        cell=lambda r: None if math.isnan(r.true.naive) else NumberText(words.in_table(_two(r.true.naive)), r.true.naive)),
+    _CORRELATION,
+    Col("reliability_offline", "reliability_online", of=lambda r: r.true.reliability, head="reliability", kind="value", cell=_reliability),
+    Col("true_variance_offline_lower", "true_variance_online_lower", of=lambda r: r.true.lowest, kind="value"),
+    _three("slope", lambda r: r.true.slope()),
+    Col("verdict", head="verdict"), Col("reason"), Col("judgments", kind="count"), Col("conventions", of=lambda r: r.mixed, kind="count"),
+)  # fmt: skip
+RANKS = (
+    *_PAIR,
+    _three("spearman", lambda r: r.true.spearman(), "Spearman"),
+    _three("kendall", lambda r: r.true.kendall(), "Kendall"),
+)
+SIGNS = (
+    *_PAIR,
+    _three("same_sign", lambda r: r.agreement, "same sign", words.share),
+    _three("same_true_sign", lambda r: r.true.agreement(), "same true sign", words.share),
+    _error("type_one", "type_one", "nulls", "type I"), _error("type_two", "type_two", "decided", "type II"),
+    _error("type_three", "type_three", "directed", "type III"),
+    Col("nulls", "decided", "directed", of=lambda r: (r.rates.nulls, r.rates.decided, r.rates.directed), kind="count"),
+)  # fmt: skip
+COMBINED = (
+    Col("online", head="online"),
+    Col("best_metric", of=lambda c: c.chosen, head="best metric"),
+    _three("best_correlation", lambda c: c.single.correlation(), "validated"),
+    Col("weights", of=lambda c: dict(c.weights), head="weights", wraps=True, cell=_weights),
+    _three("combined_correlation", lambda c: c.weighted.correlation(), "validated"),
+    Col("launches", of=lambda c: c.count, kind="count"),
+)  # fmt: skip
+DRIFT = (
+    *_PAIR, Col("period", head="period"), Col("launches", of=lambda r: r.count, kind="count"), _CORRELATION,
+    _three("slope", lambda r: r.true.slope(), "slope", words.number),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LaunchCorrelations(_OfRelations):
+    """Which offline metric predicts which online one, with the noise in the differences taken off.
+
+    ``found["nDCG@10", "CTR"]`` is the ``Relation`` of two metrics. ``exit_code`` is 4 if no pair has an answer.
+    """
+
+    ledger: str
+    relations: Sequence[Relation]
+    mixed: bool = False
+
+    schema: ClassVar[str] = "launch_correlations/1"
+    shown: ClassVar[tuple[str, ...]] = ("results", "signs", "combinations", "drift")
+    views: ClassVar[tuple[View, ...]] = (
+        View("results", CORRELATED, lambda f: f.ordered, labels=2),
+        View("ranks", RANKS, lambda f: f.ordered, "Rank correlations by a normal model", labels=2),
+        View("signs", SIGNS, lambda f: f.ordered, "Signs and errors", labels=2,
+            note="type I: clear offline without an effect online; II: unclear offline, clear online; III: clear in opposite directions"),
+        View("combinations", COMBINED, lambda f: f.combinations, "Best metric and weighted combination"),
+        View("drift", DRIFT, lambda f: f.drift, "Over time", labels=3),
+    )  # fmt: skip
+
+    def __getitem__(self, key: tuple[str, str]) -> Relation:
+        by_pair = {(r.offline, r.online): r for r in self.relations}
+        if tuple(key) not in by_pair:
+            raise KeyError(f"{key} was not analysed: there are {words.listing(map(', '.join, by_pair))}")
+        return by_pair[key]
 
     @property
     def conventions(self) -> Mapping[str, Any]:
@@ -247,12 +240,9 @@ class LaunchCorrelations(Result):
     @cached_property
     def by_online(self) -> dict[str, list[Relation]]:
         """The relations of each online metric, the largest correlation first."""
-        out: dict[str, list[Relation]] = {}
-        for r in self.relations:
-            out.setdefault(r.online, []).append(r)
         return {
-            online: sorted(rs, key=lambda r: (not r.true.known, -abs(r.true.correlation()[0]) if r.true.known else 0))
-            for online, rs in out.items()
+            online: sorted(rs, key=lambda r: -abs(r.true.correlation()[0]) if r.true.known else 1.0)
+            for online, rs in groupby(self.relations, key=lambda r: r.online)
         }
 
     @property
@@ -266,56 +256,50 @@ class LaunchCorrelations(Result):
         each = (combination_of([r for r in self.relations if r.online == online]) for online in self.by_online)
         return [one for one in each if one is not None and (one.single.known or one.weighted.known)]
 
-    @cached_property
-    def drift(self) -> list[SimpleNamespace]:
+    @property
+    def drift(self) -> list[Relation]:
         """The periods of the best offline metric for each online one."""
-        leading = (rs[0] for rs in self.by_online.values())
-        return [
-            SimpleNamespace(offline=r.offline, online=r.online, period=name, relation=part)
-            for r in leading
-            for name, part in r.periods
-        ]
+        return [part for relations in self.by_online.values() for part in relations[0].periods]
 
     @cached_property
     def warnings(self) -> list[Caution]:
         """Few launches, noise, selection, mixed conventions and judgments, unknown covariances."""
-        out: dict[str, Caution] = {}
-        for r in self.relations:
-            for caution in _cautions(r):
-                out.setdefault(f"{caution.code} {caution.message}", caution)
-        if apart := [
-            name
-            for name in dict.fromkeys(n for r in self.relations for n in (r.offline, r.online))
-            if name.endswith("]")
-        ]:
-            out["904"] = rules.ApartConventions.caution(metrics=apart)
-        for c in self.combinations:
-            if not c.covered:
-                out["906"] = rules.ErrorsIndependent.caution(metrics=c.metrics)
-            if c.few:
-                out[f"907 {c.online}"] = rules.FewForCombination.caution(
-                    count=c.count, metrics=len(c.metrics), online=c.online
-                )
-        return list(out.values())
+        out = _cautions(self.relations)
+        names = dict.fromkeys(name for r in self.relations for name in (r.offline, r.online))
+        if apart := [name for name in names if name.endswith("]")]:
+            out.append(rules.ApartConventions.caution(metrics=apart))
+        if uncovered := [c.metrics for c in self.combinations if not c.covered]:
+            out.append(rules.ErrorsIndependent.caution(metrics=uncovered[-1]))
+        return out + [
+            rules.FewForCombination.caution(count=c.count, metrics=len(c.metrics), online=c.online)
+            for c in self.combinations
+            if c.few
+        ]
 
     # -- in words -----------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
         """Yield per online metric the best offline metric, the worth of its gain, signs, the combination and the drift."""
-        for online, relations in self.by_online.items():
-            best = relations[0]
+        for online, (best, *others) in self.by_online.items():
             yield from _told(best)
-            unclear = [r for r in relations if r.verdict == "no clear relation"]
-            if unclear and best not in unclear:
-                yield f"No clear relation with {online}: {words.listing(r.offline for r in unclear)}."
-            unknown = [r for r in relations[1:] if not r.true.known]
+            unclear = [r.offline for r in others if r.verdict == "no clear relation"]
+            if unclear and best.verdict != "no clear relation":
+                yield f"No clear relation with {online}: {words.listing(unclear)}."
+            unknown = [f"{r.offline} ({r.reason})" for r in others if not r.true.known]
             if unknown and best.true.known:
-                yield f"No answer for {online}: {words.listing(f'{r.offline} ({r.reason})' for r in unknown)}."
-            yield from (
-                _combined(c) for c in self.combinations if c.online == online and c.weighted.known and c.single.known
-            )
+                yield f"No answer for {online}: {words.listing(unknown)}."
+            for c in self.combinations:
+                if c.online == online and c.weighted.known and c.single.known:
+                    single, weighted = _two(c.single.correlation()[0]), _two(c.weighted.correlation()[0])
+                    said = (
+                        f"The best metric for {online}, {c.chosen}, reaches {single} on launches that did not choose it"
+                    )
+                    yield f"{said}; a weighted sum of {words.count(len(c.metrics))} metrics {weighted}."
             if best.change is not None:
-                yield _changed(best, *best.change)
+                value, bounds = best.change
+                how = "changed" if bounds.lower > 0 or bounds.upper < 0 else "shows no clear change"
+                said = f"The slope of {online} on {best.offline} {how} from the early to the late half of launches"
+                yield f"{said} (by {_small(value)}, {_evidence(bounds, _small)})."
 
     def small_print(self) -> Iterator[str]:
         """Yield how noise was taken off."""
@@ -327,39 +311,34 @@ class LaunchCorrelations(Result):
 
     def charts(self) -> Iterator[Chart]:
         """The differences of the best metric for each online one with their errors, correlations side by side, and slopes over time."""
-        for online, relations in self.by_online.items():
-            if relations[0].count:
-                yield _scatter(relations[0], f"scatter_{online}" if len(self.by_online) > 1 else "scatter")
-        rows = [
-            (ValueRange((found := r.true.correlation())[0], found[1].lower, found[1].upper), r.offline, r.online)
-            for rs in self.by_online.values() for r in rs if r.true.known
-        ]  # fmt: skip
-        if rows:
-            yield Chart(
-                "correlations", "Correlation of true differences", "intervals", (Column("correlation", "value"), Column("offline"), Column("online")),
-                tuple(rows), x="correlation", y="offline", series="online" if len(self.by_online) > 1 else "", guide="zero", limits=(-1.0, 1.0),
-                caption="With the noise of both sides taken off, and 95% intervals.",
-            )  # fmt: skip
-        steps = [
-            (row.period, f"{row.offline}, {row.online}", found)
-            for row in self.drift
-            if (found := row.relation.true.slope())[1].known
-        ]
-        if steps:
-            yield Chart(
-                "drift", "Slope over time", "intervals", (Column("slope", "value"), Column("period"), Column("metrics")),
-                tuple((ValueRange(value, b.lower, b.upper), period, name) for period, name, (value, b) in steps),
-                x="slope", y="period", series="metrics", guide="zero", caption="The change of the online metric per unit of the offline one, by period.",
-            )  # fmt: skip
+        several = len(self.by_online) > 1
+        for online, (best, *_) in self.by_online.items():
+            if best.count:
+                yield _scatter(best, f"scatter_{online}" if several else "scatter")
+        known = [(r.true.correlation(), r.offline, r.online) for r in self.ordered if r.true.known]
+        yield from _intervals(
+            ("correlations", "Correlation of true differences"), ("correlation", "offline", "online"), known, several,
+            "With the noise of both sides taken off, and 95% intervals.", (-1.0, 1.0),
+        )  # fmt: skip
+        steps = [(r.true.slope(), r.period, f"{r.offline}, {r.online}") for r in self.drift]
+        yield from _intervals(
+            ("drift", "Slope over time"), ("slope", "period", "metrics"), [row for row in steps if row[0][1].known], True,
+            "The change of the online metric per unit of the offline one, by period.",
+        )  # fmt: skip
 
 
-def _cautions(r: Relation) -> Iterator[Caution]:
+def _cautions(relations: Sequence[Relation]) -> list[Caution]:
+    """Return the limits of relations, each once."""
+    return list({f"{c.code} {c.message}": c for r in relations for c in _cautions_of(r)}.values())
+
+
+def _cautions_of(r: Relation) -> Iterator[Caution]:
     if r.count < FEW:
         yield rules.FewLaunches.caution(offline=r.offline, online=r.online, count=r.count, fewest=FEW)
     for metric, reliability in zip((r.offline, r.online), r.true.reliability, strict=True):
         if reliability < UNRELIABLE:
             yield rules.NoisyDifferences.caution(metric=metric, reliability=reliability)
-    gained = float(np.mean(r.pairs.x > 0)) if len(r.x) else 0.0
+    gained = float(np.mean(r.pairs.x > 0))
     if gained >= GAINED and r.count == len(r.x) and r.count >= 3:
         yield rules.OnlyLaunched.caution(metric=r.offline, share=gained, count=r.count)
     if r.mixed > 1:
@@ -370,73 +349,61 @@ def _cautions(r: Relation) -> Iterator[Caution]:
 
 def _told(r: Relation) -> Iterator[str]:
     """Yield the answer for the best offline metric of an online one."""
-    over = words.counted(r.count, "launch", "launches")
     if not r.true.known:
         yield f"Cannot tell if {r.offline} predicts {r.online}: {r.reason}."
         return
     value, bounds = r.true.correlation()
-    how = {"predicts": "predicts", "predicts the opposite": "predicts the opposite of"}.get(r.verdict)
-
-    def two(number: float) -> str:
-        return words.number(number, digits=2)
-
-    about = (
-        f"correlation {two(value)} of true differences, {evidence(bounds, two)}; {two(r.true.naive)} with noise; {over}"
-    )
-    yield (
-        f"{r.offline} {how} {r.online} ({about})."
-        if how
-        else f"No clear relation between {r.offline} and {r.online} ({about})."
-    )
+    how = HOW.get(r.verdict)
+    said = f"{r.offline} {how} {r.online}" if how else f"No clear relation between {r.offline} and {r.online}"
+    over = f"{_two(r.true.naive)} with noise; {words.counted(r.count, 'launch')}"
+    yield f"{said} (correlation {_two(value)} of true differences, {_evidence(bounds, _two)}; {over})."
     slope, ends = r.true.slope()
     step = 10.0 ** math.floor(math.log10(float(np.std(r.pairs.x))))
     share = f", or {words.relative(slope * step / abs(r.baseline_value))} of its value" if r.baseline_value else ""
-    yield f"{words.amount(step)} {r.offline} is worth {small(slope * step)} {r.online}{share} ({evidence(ends, lambda x: small(x * step))})."
-    same, (true, inside) = r.agreement[0], r.true.agreement()
-    yield f"Both have the same sign in {words.share(same)} of launches; without noise in {words.share(true)} (95% interval {words.share(inside.lower)} to {words.share(inside.upper)})."
+    worth = f"{words.amount(step)} {r.offline} is worth {_small(slope * step)} {r.online}{share}"
+    yield f"{worth} ({_evidence(ends, lambda x: _small(x * step))})."
+    same, (true, inside) = words.share(r.agreement[0]), r.true.agreement()
+    without = f"{words.share(true)} ({_evidence(inside, words.share)})"
+    yield f"Both have the same sign in {same} of launches; without noise in {without}."
 
 
-def _combined(c: Combination) -> str:
-    single, weighted = c.single.correlation()[0], c.weighted.correlation()[0]
-    said = f"The best metric for {c.online}, {c.chosen}, reaches {words.number(single, digits=2)} on launches that did not choose it"
-    return f"{said}; a weighted sum of {words.count(len(c.metrics))} metrics {words.number(weighted, digits=2)}."
-
-
-def _changed(r: Relation, value: float, bounds: Bounds) -> str:
-    clear = bounds.lower > 0 or bounds.upper < 0
-    said = f"The slope of {r.online} on {r.offline} {'changed' if clear else 'shows no clear change'} from the early to the late half of launches"
-    return f"{said} (by {small(value)}, {evidence(bounds, small)})."
+def _intervals(
+    name: tuple[str, str], columns: tuple[str, str, str], rows: Sequence[tuple[Estimated, str, str]], several: bool,
+    caption: str, limits: tuple[float, float] | None = None,
+) -> Iterator[Chart]:  # fmt: skip
+    """Yield a chart of values with their intervals; nothing without rows."""
+    value, label, series = columns
+    if rows:
+        yield Chart(
+            *name, "intervals", (Column(value, "value"), Column(label), Column(series)),
+            tuple((ends.around(one), *labels) for (one, ends), *labels in rows),
+            x=value, y=label, series=series if several else "", guide="zero", limits=limits, caption=caption,
+        )  # fmt: skip
 
 
 def _scatter(r: Relation, name: str) -> Chart:
     """Return the gains of launches with 95% error bars on both axes, and the fitted line of true differences."""
-    z, p = normal(0.025), r.pairs
-    places = np.flatnonzero(p.both).tolist()
+    p, places = r.pairs, np.flatnonzero(r.pairs.both)
     kept = places[:: max(1, math.ceil(len(places) / MOST_POINTS))]
     across, up = f"{r.offline} gain offline", f"{r.online} gain online"
-    rows = []
-    for i in kept:
-        ex, ey = z * math.sqrt(p.x_variance[i]), z * math.sqrt(p.y_variance[i])
-        rows.append(
-            (
-                r.launches[i].name,
-                ValueRange(p.x[i], p.x[i] - ex, p.x[i] + ex),
-                ValueRange(p.y[i], p.y[i] - ey, p.y[i] + ey),
-            )
-        )
+    points = (
+        [ValueRange(v, v - reach, v + reach) for v, reach in zip(value[kept], normal(0.025) * np.sqrt(noise[kept]), strict=True)]
+        for value, noise in ((p.x, p.x_variance), (p.y, p.y_variance))
+    )  # fmt: skip
     fit = None
     if r.true.known:
-        (slope, _), low, high = r.true.slope(), float(p.x[p.both].min()), float(p.x[p.both].max())
-        mx, my = float(r.true.estimate[0]), float(r.true.estimate[1])
-        fit = (low, my + slope * (low - mx), high, my + slope * (high - mx))
+        slope, ends = r.true.slope()[0], (float(p.x[p.both].min()), float(p.x[p.both].max()))
+        mx, my = map(float, r.true.estimate[:2])
+        low, high = ((end, my + slope * (end - mx)) for end in ends)
+        fit = (*low, *high)
     shown = (
-        ""
-        if len(kept) == len(places)
-        else f" {words.count(len(kept))} of {words.counted(len(places), 'launch', 'launches')} are drawn."
+        f" {words.count(len(kept))} of {words.counted(len(places), 'launch')} are drawn."
+        if len(kept) < len(places)
+        else ""
     )
     return Chart(
         name, f"{r.online} online by {r.offline} offline", "points", (Column("launch"), Column(across, "value"), Column(up, "value")),
-        tuple(rows), x=across, y=up, fit=fit, guide="zero",
+        tuple(zip((r.launches[i].name for i in kept), *points, strict=True)), x=across, y=up, fit=fit, guide="zero",
         caption=f"One point per launch with 95% intervals; the line is the relation of true differences.{shown}",
     )  # fmt: skip
 
@@ -445,7 +412,7 @@ def _scatter(r: Relation, name: str) -> Chart:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LaunchPrediction(Result):
+class LaunchPrediction(_OfRelations):
     """The probability that a new launch wins online, by its offline differences; one row per pair of metrics."""
 
     ledger: str
@@ -453,28 +420,22 @@ class LaunchPrediction(Result):
     relations: Sequence[Relation]
 
     schema: ClassVar[str] = "launch_prediction/1"
-    header: ClassVar[tuple[str, ...]] = ("verdict", "conventions")
-    notes: ClassVar[Sequence[str]] = ()
     views: ClassVar[tuple[View, ...]] = (
         View(
             "results",
             lambda found: (
                 *_PAIR,
-                Col("difference", "standard_error", of=found.of, head="given", kind="value",
-                    cell=lambda r: words.in_table(f"{small(found.of(r)[0])} ± {words.number(found.of(r)[1], digits=words.decimals_for(found.of(r)[1]))}")),
-                _three("win_probability", lambda r: r.true.wins(*found.measured(r)), "wins online", _share),
-                _three("expected", lambda r: r.true.expected(*found.measured(r)), "expected online", lambda one: _range(one, None, sign=True)),
+                Col("difference", "standard_error", of=lambda r: found.given[r.offline], head="given", kind="value",
+                    cell=lambda r: words.in_table(_measured(*found.given[r.offline]))),
+                _three("win_probability", lambda r: r.true.wins(*found.measured(r)), "wins online", words.share),
+                _three("expected", lambda r: r.true.expected(*found.measured(r)), "expected online", lambda value: words.number(value, sign=True)),
                 Col("launches", of=lambda r: r.count, head="launches", kind="count"),
-                Col("reason", of=lambda r: r.reason),
+                Col("reason"),
             ),
             lambda found: found.relations,
             labels=2,
         ),
     )  # fmt: skip
-
-    def of(self, r: Relation) -> tuple[float, float]:
-        """Return the difference and its standard error on the offline metric of a relation."""
-        return self.given[r.offline]
 
     def measured(self, r: Relation) -> tuple[float, float]:
         """Return the gain and the variance of its error."""
@@ -482,28 +443,15 @@ class LaunchPrediction(Result):
         return (value if r.x[0].better == "higher" else -value), error**2
 
     @property
-    def exit_code(self) -> int:
-        """0, or 4 if no past relation is known."""
-        return 0 if any(r.true.known for r in self.relations) else 4
-
-    @property
-    def verdict(self) -> list[str]:
-        """The sentences."""
-        return list(self.sentences())
-
-    @property
     def conventions(self) -> Mapping[str, Any]:
         """The place of the ledger and the model."""
-        return {
-            "ledger": self.ledger,
-            "level": 0.95,
-            "model": "true differences of past launches are normal; the new one is like them",
-        }
+        model = "true differences of past launches are normal; the new one is like them"
+        return {"ledger": self.ledger, "level": 0.95, "model": model}
 
     @cached_property
     def warnings(self) -> list[Caution]:
         """The limits of the relations that the prediction uses."""
-        return list({c.message: c for r in self.relations for c in _cautions(r)}.values())
+        return _cautions(self.relations)
 
     def sentences(self) -> Iterator[str]:
         """Yield the probability per pair of metrics."""
@@ -513,7 +461,8 @@ class LaunchPrediction(Result):
                 continue
             chance, bounds = r.true.wins(*self.measured(r))
             value, ends = r.true.expected(*self.measured(r))
+            given = f"With {_small(self.given[r.offline][0])} {r.offline}, the launch wins on {r.online}"
             yield (
-                f"With {small(self.of(r)[0])} {r.offline}, the launch wins on {r.online} with probability {words.share(chance)} (95% interval {words.share(bounds.lower)} "
-                f"to {words.share(bounds.upper)}); expected {small(value)}, between {small(ends.lower)} and {small(ends.upper)} in 95% of launches."
+                f"{given} with probability {words.share(chance)} ({_evidence(bounds, words.share)}); expected "
+                f"{_small(value)}, between {_small(ends.lower)} and {_small(ends.upper)} in 95% of launches."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -89,14 +90,8 @@ def _remarks(checks: Mapping[str, Validity], pages: Pages) -> Iterator[str]:
 
 
 def curves(
-    methods: Sequence[BiasEstimator],
-    pages: Pages,
-    level: float,
-    rounds: int | None,
-    seed: int,
-    attribute: str = "",
-    part: str = "",
-) -> tuple[list[BiasPoint], dict[str, Validity], list[Used]]:
+    methods: Sequence[BiasEstimator], pages: Pages, level: float, rounds: int | None, seed: int, attribute: str = "", part: str = ""
+) -> tuple[list[BiasPoint], dict[str, Validity], list[Used]]:  # fmt: skip
     """The points of each method that is identified, the check of each, and the clicks behind the points."""
     traffic = ShownTraffic.of(pages)
     views, clicks = traffic.sums(), traffic.sums(traffic.clicked)
@@ -108,57 +103,45 @@ def curves(
             continue
         curve = one.curve(used)
         behind.append(Used(str(one), one.about, len(np.unique(used.pair)), len(used.pair), int(used.clicked.sum())))
-        bounds, errors = _bounds(one, used, curve.alpha, level, rounds or one.rounds, seed)
-        for place, value in enumerate(curve.alpha):
-            beta = None if curve.beta is None else float(curve.beta[place])
-            counts = int(views[place]), int(clicks[place])
-            points.append(
-                BiasPoint(
-                    str(one), place + 1, float(value), bounds[place], errors[place], beta, *counts, attribute, part
-                )
-            )
+        reached = _bounds(one, used, curve.alpha, level, rounds or one.rounds, seed)
+        betas = [None] * traffic.places if curve.beta is None else curve.beta.tolist()
+        each = zip(
+            curve.alpha.tolist(), reached, betas, views.astype(int).tolist(), clicks.astype(int).tolist(), strict=True
+        )
+        points += [
+            BiasPoint(str(one), place, value, *interval, beta, shown, clicked, attribute, part)
+            for place, (value, interval, beta, shown, clicked) in enumerate(each, start=1)
+        ]
     return points, checks, behind
 
 
 def _bounds(
     one: BiasEstimator, used: ShownTraffic, alpha: Array, level: float, rounds: int, seed: int
-) -> tuple[list[Bounds], list[float]]:
+) -> list[tuple[Bounds, float]]:
     """The interval and the standard error of each place: a bootstrap over units, normal on the scale of the logarithm if all are above 0."""
     known = np.unique(used.unit)
     if len(known) < FEWEST_UNITS:
-        return [Bounds.none(f"{words.counted(len(known), 'unit')} are too few to resample")] * len(alpha), [
-            float("nan")
-        ] * len(alpha)
+        return [(Bounds.none(f"{words.counted(len(known), 'unit')} are too few to resample"), math.nan)] * len(alpha)
     used = replace(used, unit=np.searchsorted(known, used.unit))
     draws = np.random.default_rng(seed)
     curves = np.array([one.curve(used.resampled(draws.poisson(1.0, len(known)))).alpha for _ in range(rounds)])
-    reach, out, errors = normal((1 - level) / 2), list[Bounds](), list[float]()
-    for place, value in enumerate(alpha):
-        drawn = curves[:, place][~np.isnan(curves[:, place])]
-        if place == 0 or np.isnan(value) or len(drawn) < rounds / 2:
-            reason = "position 1 is the reference" if place == 0 else "the position is not identified"
-            out.append(Bounds.none(reason))
-            errors.append(0.0 if place == 0 else float("nan"))
+    reach, out = normal((1 - level) / 2), [(Bounds.none("position 1 is the reference"), 0.0)]
+    for value, resampled in zip(alpha[1:], curves.T[1:], strict=True):
+        drawn = resampled[~np.isnan(resampled)]
+        if np.isnan(value) or len(drawn) < rounds / 2:
+            out.append((Bounds.none("the position is not identified"), math.nan))
             continue
         error = float(drawn.std(ddof=1))
-        errors.append(error)
+        low, high = max(value - reach * error, 0.0), value + reach * error
         if (drawn > 0).all() and value > 0:
-            spread = float(np.log(drawn).std(ddof=1))
-            out.append(Bounds(value * np.exp(-reach * spread), value * np.exp(reach * spread), "bootstrap"))
-        else:
-            out.append(Bounds(max(value - reach * error, 0.0), value + reach * error, "bootstrap"))
-    return out, errors
+            low, high = (value * np.exp(sign * reach * float(np.log(drawn).std(ddof=1))) for sign in (-1, 1))
+        out.append((Bounds(low, high, "bootstrap"), error))
+    return out
 
 
 def _slices(
-    methods: Sequence[BiasEstimator],
-    read: ReadPages,
-    name: str,
-    checks: Mapping[str, Validity],
-    level: float,
-    rounds: int | None,
-    seed: int,
-) -> Iterator[BiasPoint]:
+    methods: Sequence[BiasEstimator], read: ReadPages, name: str, checks: Mapping[str, Validity], level: float, rounds: int | None, seed: int
+) -> Iterator[BiasPoint]:  # fmt: skip
     """The points of each value of a column, by the methods that the whole log identifies."""
     assert read.pages.part is not None
     known = [one for one in methods if checks[str(one)].holds]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.behaviour.examination import Examination
-from rankscope.blocks import Caution, Chart, Column, NumberText, Value, ValueRange
+from rankscope.blocks import Caution, Chart, Column, NumberText, Value
 from rankscope.click_models.bias import REMEDY
 from rankscope.errors import DataError
 from rankscope.inference.base import Bounds
@@ -51,33 +52,30 @@ class BiasPoint:
         return self.clicks / self.shown if self.shown else math.nan
 
 
-def _number(value: float | None) -> str:
-    return words.in_table(words.number(value, digits=DIGITS)) if value is not None and math.isfinite(value) else ""
+def _text(value: float) -> str:
+    return words.in_table(words.number(value, digits=DIGITS))
 
 
 def _interval(point: BiasPoint) -> Value:
-    low, high = point.bounds.lower, point.bounds.upper
     if not point.bounds.known:
         return point.bounds.reason if point.position > 1 else "reference"
-    return ValueRange(point.value, low, high, words.in_table(words.interval(low, high, digits=DIGITS)))
+    return point.bounds.around(point.value, words.in_table(words.interval(*point.bounds.ends, digits=DIGITS)))
 
 
 def _short(point: BiasPoint) -> Value:
     if math.isnan(point.value):
         return None
-    reach = (
-        f" ± {words.number((point.bounds.upper - point.bounds.lower) / 2, digits=DIGITS)}" if point.bounds.known else ""
-    )
-    return NumberText(f"{_number(point.value)}{reach}", point.value)
+    reach = f" ± {_text((point.bounds.upper - point.bounds.lower) / 2)}" if point.bounds.known else ""
+    return NumberText(f"{_text(point.value)}{reach}", point.value)
 
 
-def _of_method(number: int, method: str) -> Col:
+def _rate(of: Callable[[Any], BiasPoint]) -> Col:
     return Col(
-        method,
-        of=lambda points: points[number].value,
-        head=method,
+        "ctr",
+        of=lambda row: of(row).rate,
+        head="click rate",
         kind="value",
-        cell=lambda points: _short(points[number]),
+        cell=lambda row: words.share(of(row).rate, 1),
     )
 
 
@@ -86,11 +84,11 @@ def _columns(*first: Col) -> tuple[Col, ...]:
         *first,
         Col("method", head="method"),
         Col("position", head="position", kind="count"),
-        Col("examination", of=lambda point: point.value, head="examination", kind="value", cell=lambda point: _number(point.value)),
-        Col("ci_lower", "ci_upper", of=lambda point: (point.bounds.lower, point.bounds.upper), head="interval", cell=_interval),
+        Col("examination", of=lambda point: point.value, head="examination", kind="value", cell=lambda point: "" if math.isnan(point.value) else _text(point.value)),
+        Col("ci_lower", "ci_upper", of=lambda point: point.bounds.ends, head="interval", cell=_interval),
         Col("error", kind="value"),
         Col("beta", kind="value", rare=True, fill=None),
-        Col("ctr", of=lambda point: point.rate, head="click rate", kind="value", cell=lambda point: words.share(point.rate, 1)),
+        _rate(lambda point: point),
         Col("shown", head="shown", kind="count"),
         Col("clicks", kind="count"),
     )  # fmt: skip
@@ -157,14 +155,10 @@ class PositionBias(Result):
     def side_by_side(self) -> Iterator[Col]:
         """Yield the columns of a table with one row per position and one column per method."""
         yield Col("position", of=lambda points: points[0].position, head="position", kind="count")
-        yield from map(_of_method, range(len(self.methods)), self.methods)
-        yield Col(
-            "ctr",
-            of=lambda points: points[0].rate,
-            head="click rate",
-            kind="value",
-            cell=lambda points: words.share(points[0].rate, 1),
-        )
+        for at, method in enumerate(self.methods):
+            value, cell = (lambda points, at=at: points[at].value), (lambda points, at=at: _short(points[at]))
+            yield Col(method, of=value, head=method, kind="value", cell=cell)
+        yield _rate(itemgetter(0))
         yield Col("shown", of=lambda points: points[0].shown, head="shown", kind="count")
 
     def body(self, **options: Any) -> Iterator[Sequence[Shown]]:
@@ -204,10 +198,10 @@ class PositionBias(Result):
         beta = [point.beta for point in points[:known]]
         about = {
             "method": points[0].method, "level": self.level, "log": self.source.label, "lists": self.lists,
-            "intervals": [[words.finite(point.bounds.lower / most), words.finite(point.bounds.upper / most)] for point in points[:known]],
+            "intervals": [[words.finite(end / most) for end in point.bounds.ends] for point in points[:known]],
             "errors": [words.finite(point.error / most) for point in points[:known]],
         }  # fmt: skip
-        if any(one is None for one in beta):
+        if None in beta:
             return Examination(alpha, about=about)
         return Examination(alpha, alpha=alpha, beta=np.clip(np.array(beta, dtype=float) / most, 0.0, 1.0), about=about)
 
@@ -233,12 +227,8 @@ class PositionBias(Result):
 
     def json_header(self) -> Mapping[str, Any]:
         """The verdict, the conventions and the input."""
-        return {
-            "verdict": list(self.sentences()),
-            **super().json_header(),
-            "lists": self.lists,
-            "inputs": [input_record(self.source)],
-        }
+        head = {"verdict": list(self.sentences()), **super().json_header()}
+        return head | {"lists": self.lists, "inputs": [input_record(self.source)]}
 
     def sentences(self) -> Iterator[str]:
         """Yield the curve of the first method, how far the others agree, or why nothing is identified."""
@@ -258,23 +248,20 @@ class PositionBias(Result):
 
     def _agreement(self) -> Iterator[str]:
         """Yield the largest difference between two methods at a position."""
-        by: dict[int, list[BiasPoint]] = {}
-        for point in self.points:
-            if not math.isnan(point.value):
-                by.setdefault(point.position, []).append(point)
-        spread = {
-            position: max(p.value for p in some) - min(p.value for p in some)
-            for position, some in by.items()
-            if len(some) > 1
-        }
+        spread = dict[int, float]()
+        for points in self.positions:
+            known = [point.value for point in points if not math.isnan(point.value)]
+            if len(known) > 1:
+                spread[points[0].position] = max(known) - min(known)
         if spread:
-            position = max(spread, key=lambda place: spread[place])
-            yield f"The {len(self.methods)} methods differ by at most {words.number(spread[position], digits=DIGITS)} (position {position})."
+            position = max(spread, key=spread.__getitem__)
+            most = words.number(spread[position], digits=DIGITS)
+            yield f"The {len(self.methods)} methods differ by at most {most} (position {position})."
 
     def charts(self) -> Iterator[Chart]:
         """The curve of each method with its interval."""
         rows: list[tuple[Value, ...]] = [
-            (point.method, point.position, ValueRange(point.value, point.bounds.lower, point.bounds.upper) if point.bounds.known else point.value)
+            (point.method, point.position, point.bounds.around(point.value))
             for point in self.points if not math.isnan(point.value)
         ]  # fmt: skip
         if len(rows) > 1:

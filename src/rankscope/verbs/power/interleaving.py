@@ -110,12 +110,10 @@ class InterleavingPlan(Result):
 
     def sentences(self) -> Iterator[str]:
         """Yield the lists that both designs need for the observed difference."""
-        one, both = self.traffic.needed()
-        low, high = (words.number(end, digits=1) for end in (self.traffic.low, self.traffic.high))
+        one, both = map(words.rounded, self.traffic.needed())
         yield (
-            f"For the observed difference of {self.rankers[0]} and {self.rankers[1]}, interleaving needs about {words.rounded(one)} lists and an "
-            f"A/B test about {words.rounded(both)} with {words.percent(self.goal.power)} power: "
-            f"{words.number(self.traffic.multiplier, digits=1)} times the lists (95% interval {low} to {high})."
+            f"For the observed difference of {self.rankers[0]} and {self.rankers[1]}, interleaving needs about {one} lists and an "
+            f"A/B test about {both} with {words.percent(self.goal.power)} power: {self.traffic.in_words}."
         )
 
     def small_print(self) -> Iterator[str]:

@@ -13,17 +13,7 @@ from rankscope.errors import InputError
 from rankscope.show.result import Col, Result, View
 from rankscope.worlds.launches import LaunchWorld
 
-NAMES = (
-    "launch",
-    "date",
-    "launched",
-    "side",
-    "metric",
-    "difference",
-    "standard_error",
-    "baseline_value",
-    "covariances",
-)
+NAMES = ("launch", "date", "launched", "side", "metric", "difference", "standard_error", "baseline_value")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,10 +28,7 @@ class SimulatedLaunches(Result):
     warnings: ClassVar[Sequence[Caution]] = ()
     views: ClassVar[tuple[View, ...]] = (
         View(
-            "results",
-            tuple(Col(name, head="" if name == "covariances" else name) for name in NAMES),
-            lambda made: made.made,
-            most=10,
+            "results", (*(Col(name, head=name) for name in NAMES), Col("covariances")), lambda made: made.made, most=10
         ),
     )
 
