@@ -79,11 +79,9 @@ class RankTable:
 
     def total(self, values: Array, weights: Array | None = None) -> Array:
         """The sum over runs of values, with weights if given. A missing value counts 0."""
-        known = np.nan_to_num(values) if weights is None else np.nan_to_num(values) * weights
-        return np.asarray(known.sum(axis=1))
+        known = np.where(np.isnan(values), 0.0, values)
+        return np.asarray((known if weights is None else known * weights).sum(axis=1))
 
     def at_ranks(self, value_at: Callable[[Array], Array]) -> Array:
         """A function of the ranks, rows x runs. 0 if a run did not retrieve the document."""
-        out = np.zeros_like(self.ranks)
-        out[self.found] = value_at(self.ranks[self.found])
-        return out
+        return np.where(self.found, value_at(self.ranks), 0.0)
