@@ -16,11 +16,9 @@ from rankscope.engines.orders import number_texts, order_within
 from rankscope.lists import Array
 from rankscope.parallel import map_parts
 from rankscope.rankers.rank_table import RankTable
-from rankscope.tables import IN_CACHE, Qrels, Run, column
+from rankscope.tables import IN_CACHE, Qrels, Run
 
 T = TypeVar("T")
-
-ROWS = 1 << 16  # rows of all runs joined at once: the arrays of a part fit the cache of a processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +34,8 @@ class JoinedRuns:
         order = order_within(self.table.query, -scores)
         if most is not None:
             order = order[np.arange(len(order)) - self.table.starts[self.table.query] < most]
-        names = self.queries.gather(column(self.table.query[order])).alias("query_id")
-        return pl.DataFrame({"query_id": names, "doc_id": self.documents.gather(column(order)), "score": scores[order]})
+        names = self.queries[self.table.query[order]].alias("query_id")
+        return pl.DataFrame({"query_id": names, "doc_id": self.documents[order], "score": scores[order]})
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +68,7 @@ class _Ranked:
         )
 
 
-def map_pools(runs: Sequence[Run], order: Order, then: Callable[[JoinedRuns], T], rows: int = ROWS) -> Iterator[T]:
+def map_pools(runs: Sequence[Run], order: Order, then: Callable[[JoinedRuns], T], rows: int = IN_CACHE) -> Iterator[T]:
     """Yield what a function makes of the documents of all runs, in parts of whole queries with about this many rows.
 
     Queries come in the order of their first appearance in the runs. A run must hold no pair twice and no NaN score.
@@ -92,20 +90,17 @@ def map_pools(runs: Sequence[Run], order: Order, then: Callable[[JoinedRuns], T]
 
 def _pool(ranked: Sequence[_Ranked], queries: pl.Series, first: int, depth: int | None) -> JoinedRuns:
     parts = [one.part(first, first + len(queries), depth) for one in ranked]
-    texts = pl.concat(
-        [one.run.frame["doc_id"].gather(column(part[0])) for one, part in zip(ranked, parts, strict=True)], rechunk=True
-    )
+    texts = pl.concat([one.run.frame["doc_id"][part[0]] for one, part in zip(ranked, parts, strict=True)], rechunk=True)
     query = np.concatenate([part[1] for part in parts])
     first_of, row = number_texts(query, texts, falling=True)
-    scores = np.full((len(ranked), len(first_of)), np.nan).T  # the values of a run side by side
-    ranks, at = scores.copy("K"), 0
-    for number, (one, (rows, _, rank)) in enumerate(zip(ranked, parts, strict=True)):
-        mine = row[at : at + len(rows)]
-        scores[mine, number] = one.run.frame["score"].to_numpy()[rows]
-        ranks[mine, number] = rank + 1.0
-        at += len(rows)
+    run = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+    score = np.concatenate(
+        [one.run.frame["score"].to_numpy()[part[0]] for one, part in zip(ranked, parts, strict=True)]
+    )
+    rank = np.concatenate([part[2] for part in parts]) + 1.0
     size = np.bincount(query[first_of], minlength=len(queries))
-    return JoinedRuns(queries, texts.gather(column(first_of)), RankTable(scores, ranks, size))
+    table = RankTable(row, run, score, rank, len(ranked), size)
+    return JoinedRuns(queries, texts[first_of], table)
 
 
 def join_frames(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -116,7 +111,7 @@ def join_frames(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def relevance_of(pool: JoinedRuns, judgments: Qrels, level: float = 1.0) -> JoinedRuns:
     """The same documents, marked as relevant by judgments, with the number of relevant documents per query."""
     relevant = judgments.frame.filter(pl.col("grade") >= level).select("query_id", "doc_id").unique()
-    names = pool.queries.gather(column(pool.table.query)).alias("query_id")
+    names = pool.queries[pool.table.query].alias("query_id")
     rows = pl.DataFrame({"query_id": names, "doc_id": pool.documents})
     marked = rows.join(
         relevant.with_columns(hit=pl.lit(1.0)), on=["query_id", "doc_id"], how="left", maintain_order="left"
