@@ -20,9 +20,9 @@ def write_file(path: str | Path, pieces: Iterable[str | bytes]) -> None:
     try:
         if Path(path).exists() and not Path(path).is_file():
             with Path(path).open("wb") as stream:
-                stream.writelines(map(_as_bytes, pieces))
+                stream.writelines(map(as_bytes, pieces))
         else:
-            _replace(Path(os.path.realpath(path)), map(_as_bytes, pieces))
+            _replace(Path(os.path.realpath(path)), map(as_bytes, pieces))
     except (BrokenPipeError, RankscopeError):  # a closed pipe, or an error of the pieces themselves
         raise
     except (OSError, ValueError) as error:
@@ -82,5 +82,6 @@ def _open_new(place: Path) -> tuple[int, Path, None]:
     return handle, Path(name), None
 
 
-def _as_bytes(piece: str | bytes) -> bytes:
+def as_bytes(piece: str | bytes) -> bytes:
+    """A piece as it is written: text as UTF-8."""
     return piece if isinstance(piece, bytes) else piece.encode("utf-8", "backslashreplace")

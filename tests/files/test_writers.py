@@ -60,6 +60,27 @@ def test_a_run_is_written_in_the_order_of_its_ranks(tmp_path: Path) -> None:
     assert gzip.decompress(packed.read_bytes()) == (tmp_path / "b.run").read_bytes()
 
 
+def test_the_parts_of_a_run_are_written_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankscope.files.writers.IN_CACHE", 2)
+    rows = {
+        "query_id": ["q1", "q1", "q1", "q2", "q3", "q3"],
+        "doc_id": ["a", "b", "c", "a", "b", "a"],
+        "score": [0.1, 0.1 + 0.2, 1e-7, 1e16, 5e-324, 5e-324],
+    }
+    written = rs.write_run(pl.DataFrame(rows), tmp_path / "a.run").read_text()
+    lines = [line.split() for line in written.splitlines()]
+    assert [(query, doc, int(rank), float(score)) for query, _, doc, rank, score, _ in lines] == [
+        ("q1", "b", 1, 0.1 + 0.2), ("q1", "a", 2, 0.1), ("q1", "c", 3, 1e-7),
+        ("q2", "a", 1, 1e16), ("q3", "b", 1, 5e-324), ("q3", "a", 2, 5e-324),
+    ]  # fmt: skip
+    ranked = pl.DataFrame(rows | {"rank": [3, 1, 2, 1, 2, 1]})
+    back = rs.read_run(rs.write_run(ranked, tmp_path / "b.csv"))
+    assert back.frame.rows() == [
+        ("q1", "b", 0.1 + 0.2, 1), ("q1", "c", 1e-7, 2), ("q1", "a", 0.1, 3),
+        ("q2", "a", 1e16, 1), ("q3", "a", 5e-324, 1), ("q3", "b", 5e-324, 2),
+    ]  # fmt: skip
+
+
 def test_subtopics_are_kept(tmp_path: Path) -> None:
     qrels = {"q": {"a": {"s1": 1, "s2": 0}, "b": {"s1": 1}}}
     for ending in ("txt", "csv", "json", "parquet"):

@@ -89,8 +89,10 @@ def test_parts_of_queries_give_the_same_as_the_whole(method: type[Fusion], monke
 
     runs = rankings(4)
     whole = rs.fuse(runs, method, qrels=qrels_of(runs) if method.learns else None).frame
-    parts = pools.pools_of
-    monkeypatch.setattr("rankscope.scoring.fusing.pools_of", lambda tables, order: parts(tables, order, rows=1))
+    parts = pools.map_pools
+    monkeypatch.setattr(
+        "rankscope.scoring.fusing.map_pools", lambda runs, order, then: parts(runs, order, then, rows=1)
+    )
     assert rs.fuse(runs, method, qrels=qrels_of(runs) if method.learns else None).frame.equals(whole)
 
 

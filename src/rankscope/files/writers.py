@@ -5,19 +5,21 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.readers import read_qrels, read_run
-from rankscope.store import write_file
-from rankscope.tables import Qrels, Run
+from rankscope.parallel import map_parts
+from rankscope.store import as_bytes, write_file
+from rankscope.tables import IN_CACHE, Qrels, Run, column
 
-BLANK = r"\s"
+UNFIT = r"\s|^#|^$"  # no id of TREC lines
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv", ".jsonl", ".ndjson")  # of tables with any columns
 
 
@@ -36,23 +38,38 @@ def write_run(run: Any, path: str | Path, *, name: str | None = None) -> Path:
     """
     table = read_run(run).by_query()
     _refuse_faulty(table)
-    rows = table.frame.with_columns(place=pl.Series(table.query_code))
-    if "rank" in rows.columns:
-        rows = rows.sort("place", "rank", maintain_order=True)
-    else:
-        rows = rows.sort("place", "score", "doc_id", descending=[False, True, True], maintain_order=True)
-        rows = rows.with_columns(rank=pl.int_range(pl.len()).over("place") + 1)
     tag = name or (table.name if table.name != "run" else Path(path).name.split(".")[0])
-    wanted = rows.select("query_id", "doc_id", "score", "rank")
 
-    def lines() -> str:
-        _refuse_blanks(wanted, path, tag)
-        score = pl.Series("score", [*map(repr, wanted["score"].to_list())], pl.String)
-        parts = wanted.select("query_id", pl.lit("Q0").alias("Q0"), "doc_id", "rank", score)
-        text = parts.write_csv(separator=" ", include_header=False, quote_style="never")
-        return text.replace("\n", f" {tag}\n")
+    def lines() -> Iterator[bytes]:
+        _refuse_blanks(table.blocks.query.alias("query_id").to_frame(), path, tag)
+        return map_parts(lambda part: _run_lines(part, path, tag), table.parts(IN_CACHE))
 
-    return _write(wanted, path, lines, table.queries)
+    return _write(table, lambda: pl.concat(map_parts(_in_order, table.parts(IN_CACHE))), path, lines)
+
+
+def _in_order(run: Run) -> pl.DataFrame:
+    """The rows of a run with their ranks, best first, query by query."""
+    keys = ("place", "rank") if "rank" in run.frame.columns else ("place", "score", "doc_id")
+    down = [key not in ("place", "rank") for key in keys]
+    rows, after = run.frame.with_columns(place=column(run.query_code)), pl.lit(True)
+    for key, falls in reversed([*zip(keys, down, strict=True)]):
+        now, before = pl.col(key), pl.col(key).shift(1)
+        after = (now < before if falls else now > before) | ((now == before) & after)
+    if not rows.select(after.all()).item():
+        rows = rows.sort(keys, descending=down, maintain_order=True)
+    if "rank" not in rows.columns:
+        ranks = np.arange(1, rows.height + 1) - np.repeat(run.blocks.start, run.blocks.size)
+        rows = rows.with_columns(rank=column(ranks))
+    return rows.select("query_id", "doc_id", "score", "rank")
+
+
+def _run_lines(run: Run, path: str | Path, tag: str) -> bytes:
+    rows = _in_order(run)
+    _refuse_blanks(rows.select("doc_id"), path)
+    score = pl.col("score").cast(pl.String)  # faster than numbers are written
+    rows, stream = rows.select("query_id", pl.lit("Q0").alias("Q0"), "doc_id", "rank", score), io.BytesIO()
+    rows.write_csv(stream, separator=" ", line_terminator=f" {tag}\n", include_header=False, quote_style="never")
+    return stream.getvalue()
 
 
 def write_qrels(qrels: Any, path: str | Path) -> Path:
@@ -72,12 +89,12 @@ def write_qrels(qrels: Any, path: str | Path) -> Path:
     names = ["query_id", "doc_id", "grade", *(["iteration"] if "iteration" in table.frame.columns else [])]
     wanted = table.frame.select(names)
 
-    def lines() -> str:
+    def lines() -> Iterator[str]:
         _refuse_blanks(wanted, path)
         rows = wanted if "iteration" in names else wanted.with_columns(iteration=pl.lit("0"))
-        return "".join(f"{q} {i} {d} {_grade(g)}\n" for q, d, g, i in rows.iter_rows())
+        return (f"{q} {i} {d} {_grade(g)}\n" for q, d, g, i in rows.iter_rows())
 
-    return _write(wanted, path, lines, table.queries)
+    return _write(table, lambda: wanted, path, lines)
 
 
 def _grade(value: float) -> str:
@@ -90,8 +107,8 @@ def _refuse_faulty(table: Run | Qrels) -> None:
 
 
 def _refuse_blanks(rows: pl.DataFrame, path: str | Path, tag: str = "tag") -> None:
-    for name in [column for column in ("query_id", "doc_id", "iteration") if column in rows.columns]:
-        odd = rows[name].filter(rows[name].str.contains(BLANK) | (rows[name] == "") | rows[name].str.starts_with("#"))
+    for name in (one for one in ("query_id", "doc_id", "iteration") if one in rows.columns):
+        odd = rows[name].filter(rows[name].str.contains(UNFIT))
         if len(odd):
             said = f"{name} {words.quote(odd[0])} cannot be written in TREC lines"
             raise InputError(f"{path}: {said}; write .csv, .jsonl or .parquet")
@@ -100,15 +117,16 @@ def _refuse_blanks(rows: pl.DataFrame, path: str | Path, tag: str = "tag") -> No
         raise InputError(f"{path}: {said}; name it otherwise")
 
 
-def _write(rows: pl.DataFrame, path: str | Path, lines: Callable[[], str], queries: list[str]) -> Path:
+def _write(
+    table: Run | Qrels, rows: Callable[[], pl.DataFrame], path: str | Path, lines: Callable[[], Iterable[str | bytes]]
+) -> Path:
     place, ending, packed = _ending(path)
-    if ending != ".json" and rows["query_id"].n_unique() < len(queries):
+    if ending != ".json" and len(table.blocks.size) < len(table.queries):
         raise InputError(f"{place}: a query without documents has no rows; write .json")
-    data: str | bytes
     if ending in ENDINGS:
-        data = _as_rows(rows, ending)
+        data: Iterable[str | bytes] = [_as_rows(rows(), ending)]
     elif ending == ".json":
-        data = json.dumps(_by_query(rows, queries, place), ensure_ascii=False) + "\n"
+        data = [json.dumps(_by_query(rows(), table.queries, place), ensure_ascii=False) + "\n"]
     else:
         data = lines()
     return _keep(place, data, packed)
@@ -133,11 +151,13 @@ def _as_rows(rows: pl.DataFrame, ending: str) -> str | bytes:
     return rows.write_ndjson()
 
 
-def _keep(place: Path, data: str | bytes, packed: bool) -> Path:
-    if packed:
-        data = gzip.compress(data.encode("utf-8") if isinstance(data, str) else data, mtime=0)
-    write_file(place, [data])
+def _keep(place: Path, data: Iterable[str | bytes], packed: bool) -> Path:
+    write_file(place, _packed(data) if packed else data)
     return place
+
+
+def _packed(data: Iterable[str | bytes]) -> Iterator[bytes]:
+    yield gzip.compress(b"".join(map(as_bytes, data)), mtime=0)
 
 
 def check_ending(path: str | Path) -> None:
@@ -157,7 +177,7 @@ def write_rows(rows: pl.DataFrame, path: str | Path) -> Path:
     place, ending, packed = _ending(path)
     if ending not in {".parquet", ".pq"}:
         rows = rows.with_columns(pl.selectors.datetime(time_zone="*").dt.strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
-    return _keep(place, _as_rows(rows, ending), packed)
+    return _keep(place, [_as_rows(rows, ending)], packed)
 
 
 def _by_query(rows: pl.DataFrame, queries: list[str], place: Path) -> Mapping[str, Mapping[str, Any]]:

@@ -90,7 +90,7 @@ class CombSUM(_OfScores, aliases=("sum", "comb_sum")):
     """The sum of scores. A run that did not retrieve a document adds 0.
 
     >>> import numpy as np
-    >>> table = RankTable(np.array([[1.0, 0.5], [np.nan, 1.0]]), np.array([[1.0, 2], [np.nan, 1]]), np.array([2]))
+    >>> table = RankTable.of(np.array([[1.0, 0.5], [np.nan, 1.0]]), np.array([[1.0, 2], [np.nan, 1]]), np.array([2]))
     >>> CombSUM().scores(table).tolist()
     [1.5, 1.0]
     """
@@ -165,7 +165,7 @@ class RRF(Fusion, aliases=("rrf", "reciprocal_rank_fusion")):
     """The sum of weight / (k + rank): reciprocal rank fusion.
 
     >>> import numpy as np
-    >>> table = RankTable(np.ones((2, 2)), np.array([[1.0, 2], [2, np.nan]]), np.array([2]))
+    >>> table = RankTable.of(np.ones((2, 2)), np.array([[1.0, 2], [2, np.nan]]), np.array([2]))
     >>> (RRF(k=60).scores(table) == [1 / 61 + 1 / 62, 1 / 62]).tolist()
     [True, True]
     """
@@ -175,7 +175,7 @@ class RRF(Fusion, aliases=("rrf", "reciprocal_rank_fusion")):
     source = "Cormack, Clarke and Büttcher, Reciprocal rank fusion outperforms Condorcet, SIGIR 2009"
 
     def scores(self, table: RankTable) -> Array:
-        return table.total(table.at_ranks(lambda rank: 1.0 / (self.k + rank)), self.weights_of(table))
+        return table.total_at_ranks(lambda rank: 1.0 / (self.k + rank), self.weights_of(table))
 
 
 class ISR(Fusion, aliases=("isr",)):
@@ -184,7 +184,7 @@ class ISR(Fusion, aliases=("isr",)):
     source = "Mourão, Martins and Magalhães, Inverse square rank fusion for multimodal search, CBMI 2014"
 
     def scores(self, table: RankTable) -> Array:
-        return table.total(table.at_ranks(lambda rank: rank**-2.0)) * table.hits
+        return table.total_at_ranks(lambda rank: rank**-2.0) * table.hits
 
 
 class LogISR(Fusion, aliases=("log_isr",)):
@@ -193,7 +193,7 @@ class LogISR(Fusion, aliases=("log_isr",)):
     source = "Mourão, Martins and Magalhães, Multimodal medical information retrieval with unsupervised rank fusion, CMIG 2015"
 
     def scores(self, table: RankTable) -> Array:
-        return table.total(table.at_ranks(lambda rank: rank**-2.0)) * np.log(table.hits)
+        return table.total_at_ranks(lambda rank: rank**-2.0) * np.log(table.hits)
 
 
 class LogNISR(Fusion, aliases=("logn_isr",)):
@@ -203,7 +203,7 @@ class LogNISR(Fusion, aliases=("logn_isr",)):
     source = LogISR.source
 
     def scores(self, table: RankTable) -> Array:
-        return table.total(table.at_ranks(lambda rank: rank**-2.0)) * np.log(table.hits + self.sigma)
+        return table.total_at_ranks(lambda rank: rank**-2.0) * np.log(table.hits + self.sigma)
 
 
 class RBC(Fusion, aliases=("rbc", "rank_biased_centroid")):
@@ -215,7 +215,7 @@ class RBC(Fusion, aliases=("rbc", "rank_biased_centroid")):
     source = "Bailey, Moffat, Scholer and Thomas, Retrieval consistency in the presence of query variations, SIGIR 2017"
 
     def scores(self, table: RankTable) -> Array:
-        return table.total(table.at_ranks(lambda rank: (1.0 - self.phi) * self.phi ** (rank - 1.0)))
+        return table.total_at_ranks(lambda rank: (1.0 - self.phi) * self.phi ** (rank - 1.0))
 
 
 class Borda(Fusion, aliases=("borda", "bordafuse", "w_bordafuse")):

@@ -30,7 +30,7 @@ class MinMax(Normalisation, aliases=("min_max", "min-max", "minmax")):
 
     >>> import numpy as np
     >>> MinMax().apply(
-    ...     RankTable(np.array([[4.0], [3.0], [2.0]]), np.array([[1.0], [2], [3]]), np.array([3]))
+    ...     RankTable.of(np.array([[4.0], [3.0], [2.0]]), np.array([[1.0], [2], [3]]), np.array([3]))
     ... ).ravel().tolist()
     [1.0, 0.5, 0.0]
     """

@@ -18,7 +18,7 @@ class _Trained(Fusion):
     learns = True
 
     def scores_with(self, table: RankTable, learned: list[Array]) -> Array:
-        out = np.zeros(len(table.scores))
+        out = np.zeros(len(table))
         for run, values in enumerate(learned):
             rows = np.flatnonzero(table.found[:, run])
             out[rows] += self.value(table, rows, run, values)

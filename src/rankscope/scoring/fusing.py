@@ -15,12 +15,13 @@ from rankscope.engines.base import Order
 from rankscope.errors import DataError, InputError
 from rankscope.files import run_of
 from rankscope.lists import Array
+from rankscope.parallel import map_parts
 from rankscope.rankers.fusions import Fusion
 from rankscope.rankers.normalisations import Normalisation
 from rankscope.rankers.rank_table import RankTable
 from rankscope.scoring.inputs import clean, distinct_names, label_of, named_runs, read_any
 from rankscope.scoring.policies import Policies
-from rankscope.scoring.pools import JoinedRuns, join_frames, pools_of, relevance_of
+from rankscope.scoring.pools import JoinedRuns, join_frames, map_pools, relevance_of
 from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Qrels, Run
 
@@ -73,7 +74,7 @@ class RunsToFuse:
     @cached_property
     def kept(self) -> list[JoinedRuns]:
         """The joined documents of all queries, held for further fusions."""
-        return list(pools_of(self.runs, self.order))
+        return list(map_pools(self.runs, self.order, lambda pool: pool))
 
     def learn(self, fusion: Fusion, judgments: Qrels, queries: Iterable[str] | None = None) -> list[Array]:
         """Return the knowledge of a fusion from judgments, of all judged queries or of some. Raises DataError if no query is judged."""
@@ -82,18 +83,21 @@ class RunsToFuse:
             replace(run, frame=run.frame.filter(run.frame["query_id"].is_in(judged)), more_queries=())
             for run in self.runs
         ]
-        pools = [relevance_of(pool, judgments) for pool in pools_of(known, self.order)]
-        if not pools:
+        tables = list(map_pools(known, self.order, lambda pool: relevance_of(pool, judgments).table))
+        if not tables:
             raise DataError("no query of the runs has judgments, so nothing can be learned")
-        return fusion.learn(RankTable.joined([pool.table for pool in pools]))
+        return fusion.learn(RankTable.joined(tables))
 
     def fuse(
         self, fusion: Fusion, normalisation: Normalisation | None, learned: list[Array] | None = None, k: int | None = None,
         *, keep: bool = False,
     ) -> pl.DataFrame:  # fmt: skip
         """Return the rows of the fused run. ``keep`` holds the joined documents in memory for the next fusion."""
-        pools = self.kept if keep else pools_of(self.runs, self.order)
-        return join_frames([pool.run_of(self._scores(fusion, normalisation, pool.table, learned), k) for pool in pools])
+
+        def fused(pool: JoinedRuns) -> pl.DataFrame:
+            return pool.run_of(self._scores(fusion, normalisation, pool.table, learned), k)
+
+        return join_frames([*(map_parts(fused, self.kept) if keep else map_pools(self.runs, self.order, fused))])
 
     def _scores(
         self, fusion: Fusion, normalisation: Normalisation | None, table: RankTable, learned: list[Array] | None

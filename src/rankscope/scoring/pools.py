@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
 from rankscope.engines.base import Order
 from rankscope.engines.local import RankedRun
+from rankscope.engines.orders import number_texts, order_within
 from rankscope.lists import Array
+from rankscope.parallel import map_parts
 from rankscope.rankers.rank_table import RankTable
-from rankscope.tables import Qrels, Run, column
+from rankscope.tables import IN_CACHE, Qrels, Run
 
-ROWS = 1 << 18  # rows of all runs joined at once: the arrays of a part fit the processor's cache
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class JoinedRuns:
-    """The documents of some whole queries: their ids by row, the queries' names, and the table of scores and ranks."""
+    """The documents of some whole queries: their ids by row, falling within a query, the queries' names, and the table of scores and ranks."""
 
     queries: pl.Series
     documents: pl.Series
@@ -28,13 +31,11 @@ class JoinedRuns:
 
     def run_of(self, scores: Array, most: int | None = None) -> pl.DataFrame:
         """Return the rows by score, then document id, both descending, and at most ``most`` per query."""
-        names = self.queries.gather(column(self.table.query)).alias("query_id")
-        frame = pl.DataFrame({"query_id": names, "doc_id": self.documents, "score": scores})
-        ranked = RankedRun(Run(frame), Order("trec"))
-        places = np.arange(len(scores))
+        order = order_within(self.table.query, -scores)
         if most is not None:
-            places = places[places - self.table.starts[self.table.query] < most]
-        return frame[column(ranked.row_at(places))]
+            order = order[np.arange(len(order)) - self.table.starts[self.table.query] < most]
+        names = self.queries[self.table.query[order]].alias("query_id")
+        return pl.DataFrame({"query_id": names, "doc_id": self.documents[order], "score": scores[order]})
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +48,13 @@ class _Ranked:
 
     @classmethod
     def of(cls, run: Run, order: Order, names: pl.DataFrame) -> _Ranked:
-        run = run.by_query()
-        ranked = RankedRun(run, order)
+        run, rows, at = run.by_query(), [np.empty(0, dtype=np.int64)], 0
+        for part in run.parts(IN_CACHE):
+            rows.append(at + RankedRun(part, order).row_at(np.arange(part.frame.height)))
+            at += part.frame.height
         own = pl.DataFrame({"query": run.blocks.query})
         place = own.join(names, on="query", how="left", maintain_order="left")["place"].to_numpy().astype(np.int64)
-        return cls(run, ranked.row_at(np.arange(run.frame.height)), place)
+        return cls(run, np.concatenate(rows), place)
 
     def part(self, first: int, last: int, depth: int | None) -> tuple[Array, Array, Array]:
         """The rows of the queries from ``first`` to before ``last``, with the position of each query and each rank."""
@@ -65,57 +68,39 @@ class _Ranked:
         )
 
 
-def pools_of(runs: Sequence[Run], order: Order, rows: int = ROWS) -> Iterator[JoinedRuns]:
-    """Yield the documents of all runs, in parts of whole queries with about this many rows.
+def map_pools(runs: Sequence[Run], order: Order, then: Callable[[JoinedRuns], T], rows: int = IN_CACHE) -> Iterator[T]:
+    """Yield what a function makes of the documents of all runs, in parts of whole queries with about this many rows.
 
     Queries come in the order of their first appearance in the runs. A run must hold no pair twice and no NaN score.
     """
     queries = pl.concat([run.by_query().blocks.query.alias("query") for run in runs]).unique(maintain_order=True)
     names = pl.DataFrame({"query": queries}).with_row_index("place")
-    ranked = [_Ranked.of(run, order, names) for run in runs]
+    ranked = list(map_parts(lambda run: _Ranked.of(run, order, names), runs))
     sizes = np.zeros(len(queries), dtype=np.int64)
     for one in ranked:
         sizes[one.place] += one.run.blocks.size
-    ends, first = np.cumsum(sizes), 0
-    while first < len(sizes):
-        until = int(np.searchsorted(ends, (ends[first - 1] if first else 0) + rows, side="right"))
-        last = max(first + 1, until)
-        yield _pool(ranked, queries.slice(first, last - first), first, order.depth)
-        first = last
+    ends, cuts = np.cumsum(sizes), [0]
+    while cuts[-1] < len(sizes):
+        done = ends[cuts[-1] - 1] if cuts[-1] else 0
+        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, done + rows, side="right"))))
+    yield from map_parts(
+        lambda cut: then(_pool(ranked, queries.slice(cut[0], cut[1] - cut[0]), cut[0], order.depth)), pairwise(cuts)
+    )
 
 
 def _pool(ranked: Sequence[_Ranked], queries: pl.Series, first: int, depth: int | None) -> JoinedRuns:
     parts = [one.part(first, first + len(queries), depth) for one in ranked]
-    texts = pl.concat(
-        [one.run.frame["doc_id"].gather(column(part[0])) for one, part in zip(ranked, parts, strict=True)]
-    )
+    texts = pl.concat([one.run.frame["doc_id"][part[0]] for one, part in zip(ranked, parts, strict=True)], rechunk=True)
     query = np.concatenate([part[1] for part in parts])
-    row, documents, size = _numbered(texts, query, len(queries))
-    scores = np.full((len(documents), len(ranked)), np.nan)
-    ranks, at = scores.copy(), 0
-    for number, (one, (rows, _, rank)) in enumerate(zip(ranked, parts, strict=True)):
-        mine = row[at : at + len(rows)]
-        scores[mine, number] = one.run.frame["score"].to_numpy()[rows]
-        ranks[mine, number] = rank + 1.0
-        at += len(rows)
-    return JoinedRuns(queries, documents, RankTable(scores, ranks, size))
-
-
-def _numbered(texts: pl.Series, query: Array, queries: int) -> tuple[Array, pl.Series, Array]:
-    """Number the different (query, document) pairs, query by query: each row's number, the documents, and their count per query."""
-    # the query on top of the hash, so that sorting keeps queries together
-    bits = np.uint64(max(queries.bit_length(), 1))
-    key: Any = (texts.hash(seed=1).to_numpy() >> bits) | (query.astype(np.uint64) << (np.uint64(64) - bits))
-    _, place, row = np.unique(key, return_index=True, return_inverse=True)
-    documents = texts.gather(column(place))
-    if not documents.gather(column(row)).equals(texts):  # two documents of a query share a hash: compare texts
-        pairs = pl.DataFrame({"query": query, "doc": texts}).with_columns(
-            pair=pl.struct("query", "doc").rank("dense").cast(pl.Int64) - 1
-        )
-        row = pairs["pair"].to_numpy()
-        _, place = np.unique(row, return_index=True)
-        documents = texts.gather(column(place))
-    return row, documents, np.bincount(query[place], minlength=queries)
+    first_of, row = number_texts(query, texts, falling=True)
+    run = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+    score = np.concatenate(
+        [one.run.frame["score"].to_numpy()[part[0]] for one, part in zip(ranked, parts, strict=True)]
+    )
+    rank = np.concatenate([part[2] for part in parts]) + 1.0
+    size = np.bincount(query[first_of], minlength=len(queries))
+    table = RankTable(row, run, score, rank, len(ranked), size)
+    return JoinedRuns(queries, texts[first_of], table)
 
 
 def join_frames(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -126,7 +111,7 @@ def join_frames(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def relevance_of(pool: JoinedRuns, judgments: Qrels, level: float = 1.0) -> JoinedRuns:
     """The same documents, marked as relevant by judgments, with the number of relevant documents per query."""
     relevant = judgments.frame.filter(pl.col("grade") >= level).select("query_id", "doc_id").unique()
-    names = pool.queries.gather(column(pool.table.query)).alias("query_id")
+    names = pool.queries[pool.table.query].alias("query_id")
     rows = pl.DataFrame({"query_id": names, "doc_id": pool.documents})
     marked = rows.join(
         relevant.with_columns(hit=pl.lit(1.0)), on=["query_id", "doc_id"], how="left", maintain_order="left"

@@ -13,7 +13,7 @@ from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.scoring.fusing import order_for_fusion, read_tables
 from rankscope.scoring.policies import Policies
-from rankscope.scoring.pools import pools_of
+from rankscope.scoring.pools import map_pools
 from rankscope.tables import Run, column
 
 
@@ -34,7 +34,7 @@ class ReorderedLists:
         tables = list(read_tables(run, policies))
         if len(tables) != 1:
             raise InputError("one ranking is reordered: give a single run")
-        (pool,) = pools_of(tables, order_for_fusion(policies), rows=max(tables[0].frame.height, 1))
+        (pool,) = map_pools(tables, order_for_fusion(policies), lambda pool: pool, max(tables[0].frame.height, 1))
         rows = np.lexsort((pool.table.ranks[:, 0], pool.table.query))
         return cls(
             tables[0].name, pool.queries.to_list(), pool.documents.gather(column(rows)), pool.table.scores[rows, 0],

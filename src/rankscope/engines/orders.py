@@ -1,0 +1,66 @@
+"""The order of rows within groups, by numbers and by texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+
+import numpy as np
+import polars as pl
+
+from rankscope.lists.sums import Array
+
+DIGIT = 8  # bytes of a text that are compared at once
+
+
+def order_within(group: Array, values: Array) -> Array:
+    """Return the rows by group, then value, then row: ``np.lexsort((values, group))``, in a fourth of its time.
+
+    >>> import numpy as np
+    >>> order_within(np.array([1, 0, 0, 1]), np.array([0.5, 2.0, 1.0, 0.5])).tolist()
+    [2, 1, 0, 3]
+    """
+    bits = len(values).bit_length()
+    if 2 * bits + int(group.max(initial=0)).bit_length() > 63:
+        return np.lexsort((values, group))
+    by = np.argsort(values)
+    ordered, level = values[by], np.zeros(len(by), dtype=np.int64)
+    np.cumsum(ordered[1:] != ordered[:-1], out=level[1:])
+    # group, value and row as the digits of one number, as plain numbers are sorted fastest
+    return np.sort((((group[by] << bits) | level) << bits) | by) & ((1 << bits) - 1)
+
+
+def number_texts(group: Array, texts: pl.Series, *, falling: bool = False) -> tuple[Array, Array]:
+    """Number the different texts of each group, in the order of groups and texts: a row of each number, and the number of each row.
+
+    Texts are compared by their bytes, a few at a time.
+
+    >>> import numpy as np
+    >>> row, number = number_texts(np.array([1, 0, 1, 0]), pl.Series(["b", "a", "b", "c"]))
+    >>> row.tolist(), number.tolist()
+    ([1, 3, 0], [2, 0, 2, 1])
+    """
+    row, number = np.zeros(0, dtype=np.int64), group
+    for digit in _digits(texts):
+        order = order_within(number, ~digit if falling else digit)
+        before, digit = number[order], digit[order]  # noqa: PLW2901
+        fresh = np.append(True, (before[1:] != before[:-1]) | (digit[1:] != digit[:-1]))[: len(order)]
+        row, number = order[fresh], np.empty(len(order), dtype=np.int64)
+        number[order] = np.cumsum(fresh) - 1
+    return row, number
+
+
+def _digits(texts: pl.Series) -> Iterator[Array]:
+    """The bytes of texts after what all start with, as whole numbers in the order of the texts."""
+    size, same = texts.str.len_bytes().to_numpy(), 0
+    longest = int(size.max(initial=0))
+    if longest > DIGIT:
+        ends = zip(str(texts.min()).encode(), str(texts.max()).encode(), strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    for start in range(same, max(longest, same + 1), DIGIT):
+        padded = texts.str.pad_end(start + DIGIT, "\0").cast(pl.Binary)  # a character has one byte or more
+        if longest > DIGIT or (padded.bin.size() != DIGIT).any():
+            padded = padded.bin.slice(start, DIGIT)
+        yield padded.bin.reinterpret(dtype=pl.UInt64, endianness="big").to_numpy()
+    if texts.str.ends_with("\0").any():  # which is padding too
+        yield size.astype(np.uint64)
