@@ -81,8 +81,8 @@ def answer(found: Experiment, sections: Sequence[Section]) -> Answer:
 
 
 def split_of(found: Experiment) -> str:
-    """Return the check of the split without its full stop."""
-    return found.sample_ratio.sentence(found.units.noun).rstrip(".")
+    """Return the check of the split in short, without its full stop."""
+    return found.sample_ratio.brief(found.units.noun).rstrip(".")
 
 
 def _best(found: Experiment) -> list[Contrast]:
@@ -133,7 +133,7 @@ def next_step(found: Experiment, best: Contrast) -> str:
         return "choose by cost: the difference is within the margin"
     open_ones = [c.metric for c in guards if c.verdict == "cannot tell" and c.margin is not None]
     if open_ones:
-        return f"an accepted loss on {words.listing(open_ones)} may still be exceeded: decide if that risk is worth it, or run longer"
+        return f"run longer, or accept a possible loss on {words.listing(open_ones)}"
     watched = "no guardrail got clearly worse" if guards else "no guardrail was named"
     return f"launch {best.run} ({watched})"
 
@@ -150,6 +150,7 @@ class Choice:
     folded_tables: tuple[str, ...] = ()
     folded: bool = False
     lead: str = ""
+    label: str = ""
 
     def section(self, result: Result, charts: Mapping[str, Chart], order: tuple[str, ...]) -> Section | None:
         """Return the section, or None without content. Variants have their colours in one ``order`` everywhere."""
@@ -159,7 +160,7 @@ class Choice:
         ]
         tables = [self._table(result, name) for name in (*self.tables, *self.folded_tables)]
         blocks: tuple[Chart | Table, ...] = (*drawn, *(table for table in tables if table.rows and table.columns))
-        return Section(self.name, self.title, blocks, self.lead, self.folded) if blocks else None
+        return Section(self.name, self.title, blocks, self.lead, self.folded, label=self.label) if blocks else None
 
     def _table(self, result: Result, name: str) -> Table:
         table = result.table(name)
@@ -171,9 +172,9 @@ class Choice:
 
 OF_EXPERIMENT = (
     Choice("posterior", "Beliefs", tables=("posterior",)),
-    Choice("days", "Effect over time", ("by_day", "cumulated"), ("change",), ("by_day",)),
+    Choice("days", "Effect over time", ("by_day", "cumulated"), ("change",), ("by_day",), label="Over time"),
     Choice("exposures", "Split", ("exposures",), ("variants",)),
-    Choice("slices", "Effect within slices", ("slices",), ("heterogeneity",), ("slices",)),
+    Choice("slices", "Effect within slices", ("slices",), ("heterogeneity",), ("slices",), label="Slices"),
     Choice("power", "Power", tables=("power",), lead="The differences that an experiment of this size can show, and the size that the observed ones take."),
     Choice("results", "All numbers", ("lifts",), ("results",), folded=True, lead="Every metric with difference, interval, lift and p-value."),
 )  # fmt: skip
@@ -203,6 +204,7 @@ def pooled(result: Result) -> Iterator[Section]:
         (*named[:1], *charts, *(replace(t, folded=True) for t in named[1:])),
         lead,
         folded=True,
+        label="Pooled",
     )
 
 
