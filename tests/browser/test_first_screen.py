@@ -85,7 +85,7 @@ def test_three_variants_with_guardrails_are_answered_on_one_screen(opened: Any, 
         assert name
         assert verdict
         assert bar
-        assert abs(name["y"] - verdict["y"]) < 3
+        assert name["y"] - 3 < verdict["y"] < bar["y"] - 6
         assert bar["y"] > name["y"] + name["height"] / 2
         zeros.add((round(bar["x"]), round(bar["width"])))
     assert len(zeros) == 1, "all intervals are drawn on one scale"

@@ -417,7 +417,8 @@ def heat(canvas: Canvas) -> Plot:
     steps = ((30, 40), (20, 120), (14, 300))
     step = next((step for step, most in steps if len(down) <= most), max(1.0, 2400 / max(len(down), 1)))
     side = "top" if step * len(down) > UPPER else "bottom"
-    looks = {"labelAngle": -40 if long else 0, "labelLimit": 110, "labels": not dense, "orient": side}
+    angle = 40 if side == "top" else -40
+    looks = {"labelAngle": angle if long else 0, "labelLimit": 110, "labels": not dense, "orient": side}
     x = name_axis(canvas, chart.x, "X", labelOverlap=True, title=title, **looks)
     y = name_axis(canvas, chart.y, "Y", labels=len(down) <= 200, labelOverlap=True)
     gap = 0.06 if len(across) <= 60 and len(down) <= 60 else 0
