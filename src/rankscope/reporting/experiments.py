@@ -10,6 +10,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Answer, Chart, Notes, Section, Table, Tone, Verdict
+from rankscope.impressions import Log
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.reporting.answer import TONES, change, metric_board
 from rankscope.reporting.sections.data import warnings_table
@@ -33,13 +34,13 @@ def title_of(found: Experiment) -> str:
 def about(found: Experiment) -> str:
     """Return the dates, the number of units and the log in one line."""
     return " · ".join(
-        filter(None, (_dates(found), words.counted(found.units.count, found.units.noun), found.log.source.label))
+        filter(None, (dates_of(found.log), words.counted(found.units.count, found.units.noun), found.log.source.label))
     )
 
 
-def _dates(found: Experiment) -> str:
-    """Return the first and the last day of the log, or empty text without times."""
-    days = found.log.days()
+def dates_of(log: Log) -> str:
+    """Return the first and the last day of a log, or empty text without times."""
+    days = log.days()
     if len(days) == 2 and (days[0].year, days[0].month) == (days[1].year, days[1].month):
         return f"{days[0].day} to {_written(days[1])}"
     return " to ".join(map(_written, days))

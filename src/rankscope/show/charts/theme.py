@@ -62,7 +62,7 @@ def config_of(dark: bool = False) -> dict[str, Any]:
         "axis": {
             **words,
             "gridColor": ink["line"], "domainColor": ink["rule"], "tickColor": ink["rule"],
-            "labelLimit": 180, "titleLimit": 300, "titlePadding": 8, "tickSize": 4,
+            "labelLimit": 180, "labelSeparation": 6, "titleLimit": 300, "titlePadding": 8, "tickSize": 4,
         },
         "axisBand": {"grid": False, "domain": False, "ticks": False, "labelPadding": 6},
         "legend": {**words, "orient": "top", "direction": "horizontal", "labelLimit": 180, "titleLimit": 180, "titleOrient": "left",
