@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.browser.exploring import HOSTILE, USUAL, explorer, ids, pick, show, title
+from tests.browser.exploring import HOSTILE, USUAL, explorer, ids, pick, query, show, title
 
 
 @pytest.fixture(autouse=True)
@@ -69,3 +69,30 @@ def test_ids_are_written_as_python_writes_them(opened: Any) -> None:
     texts = [*HOSTILE, *(f"a{sign}b" for sign in signs), " ", "a ", "  a", "a b", ""]
     tab = show(opened, explorer(*USUAL))
     assert tab.evaluate("(all) => all.map(rankscope.name)", texts) == [visible_id(text) for text in texts]
+
+
+def test_an_arrangement_of_what_if_is_in_the_link(opened: Any) -> None:
+    """The side and the order come back; another query, or the ranking itself, has none of it."""
+    tab = show(opened, explorer(*USUAL), fragment="q=gains")
+    tab.locator('[data-side="b"]').get_by_role("button", name="What if?").click()
+    rows = "() => [...document.querySelectorAll('[data-side=b] .whatif-row .whatif-id')].map((r) => r.textContent)"
+    start = tab.evaluate(rows)
+    tab.get_by_role("button", name=f"Move {start[1]} up").click()
+    told = tab.evaluate("location.hash.slice(1)")
+    assert told.startswith("q=gains&w=b&l=")
+    again = show(opened, explorer(*USUAL), fragment=told)
+    again.locator(".whatif-row").first.wait_for()
+    assert again.evaluate(rows) == [start[1], start[0], *start[2:]]
+    assert again.evaluate("location.hash.slice(1)") == told
+    again.get_by_role("button", name="Back to the ranking").click()
+    assert again.evaluate("location.hash.slice(1)") == "q=gains"
+    tab.get_by_role("button", name="Next query").click()
+    assert "&l=" not in tab.evaluate("location.hash")
+
+
+def test_ranks_of_any_length_stand_in_their_column(opened: Any) -> None:
+    deep = [f"d{i}" for i in range(1, 1500)]
+    far = query("far", ["good", *deep], [*deep, "good"], grades={"good": 3.0, "d1": 1.0})
+    tab = show(opened, explorer(far), viewport=(1440, 900))
+    for row in tab.locator(".explorer-row").all():
+        assert row.evaluate("r => r.firstChild.scrollWidth <= r.firstChild.clientWidth + 1"), row.inner_text()

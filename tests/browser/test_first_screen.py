@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.made.experiments import log_of_days, users
 
@@ -67,6 +68,29 @@ def test_an_experiment_is_answered_on_one_screen_and_on_a_phone(opened: Any, tmp
             assert box["x"] + box["width"] <= 390
 
 
+def test_three_variants_with_guardrails_are_answered_on_one_screen(opened: Any, tmp_path: Path) -> None:
+    """The rows of a phone have their names and verdict on one line, and the interval with its chart on the next."""
+    table = users(seed=3, count=3000)
+    table = table.with_columns(
+        variant=pl.Series([("control", "treatment", "treatment_2")[i % 3] for i in range(len(table))])
+    )
+    metrics, guards = ["Mean(revenue)", "Mean(orders)"], {"Mean(sessions, better='higher')": 0.01}
+    found = rs.report(table, metrics=metrics, guardrails=guards, baseline="control", slices="country")
+    path = found.save(tmp_path / "page.html")
+    assert opened(path, viewport=(1440, 900)).evaluate(WORDS) <= 150
+    phone: Page = opened(path, viewport=(390, 844))
+    zeros = set()
+    for row in phone.locator(".board tbody tr:not(.group)").all():
+        name, verdict, bar = (row.locator(part).bounding_box() for part in ("th >> nth=0", "td >> nth=-1", ".interval"))
+        assert name
+        assert verdict
+        assert bar
+        assert name["y"] - 3 < verdict["y"] < bar["y"] - 6
+        assert bar["y"] > name["y"] + name["height"] / 2
+        zeros.add((round(bar["x"]), round(bar["width"])))
+    assert len(zeros) == 1, "all intervals are drawn on one scale"
+
+
 def test_an_invalid_split_is_red_and_its_numbers_are_folded(opened: Any, tmp_path: Path) -> None:
     path = rs.report(users(seed=5), metrics="Mean(revenue)", split={"A": 0.9, "B": 0.1}).save(tmp_path / "page.html")
     tab: Page = opened(path, viewport=(1440, 900))
@@ -82,7 +106,12 @@ def test_an_invalid_split_is_red_and_its_numbers_are_folded(opened: Any, tmp_pat
 @pytest.mark.parametrize("count", [2, 5, 24], ids=["two runs", "five runs", "many runs"])
 def test_runs_are_answered_on_one_screen_and_printed_in_full(count: int, opened: Any, tmp_path: Path) -> None:
     qrels, made = runs(count)
-    tab: Page = opened(rs.report(qrels, made, METRICS).save(tmp_path / "page.html"), viewport=(1440, 900))
+    qrels = {
+        q: {d: g for d, g in docs.items() if d != "d7"} for q, docs in qrels.items()
+    }  # a caution: some are not judged
+    texts = {q: f"a question of many words that is the {q} of all" for q in qrels}
+    page = rs.report(qrels, made, METRICS, queries_text=texts).save(tmp_path / "page.html")
+    tab: Page = opened(page, viewport=(1440, 900))
     assert tab.evaluate(WORDS) <= 150
     tab.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     tab.emulate_media(media="print")

@@ -57,7 +57,7 @@ def test_no_table_repeats_the_heading_of_its_section() -> None:
 
 def test_the_page_of_a_log_without_variants() -> None:
     page = rs.report(log_of_users(seed=32).drop("variant"), metrics="CTR").page
-    assert page.title == "Online"
+    assert page.title.startswith("Online metrics of ")
     assert page.verdicts[0].text.startswith("CTR is ")
 
 
@@ -145,7 +145,7 @@ def test_a_table_of_scores_is_no_log() -> None:
     scores = pl.DataFrame(
         {"query": [f"q{i}" for i in range(8)], "a": [0.1 * i for i in range(8)], "b": [0.05 * i for i in range(8)]}
     )
-    assert rs.report(scores, None, "AP").page.title != "Online"
+    assert rs.report(scores, None, "AP").page.title.startswith("Online") is False
 
 
 def test_a_page_takes_guardrails_covariates_and_a_prior() -> None:

@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -33,7 +35,7 @@ from rankscope.blocks import Chart, Column, Form, ValueRange
 from rankscope.show.charts import config_of, data_of, spec_of, svg_of, themes
 from rankscope.show.charts.data import UNSEEN, names_of, query_field
 from rankscope.show.charts.marks import series_of
-from rankscope.show.charts.theme import GREY, ORANGE, PALETTE, PAPER
+from rankscope.show.charts.theme import GREY, MUTED, ORANGE, PALETTE, PAPER
 
 Need = Callable[[str], ModuleType]
 
@@ -193,10 +195,32 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_colour_is_seen_on_paper_of_both_themes(theme: str) -> None:
-    paper = luminance(PAPER[theme])
-    for colour in (*PALETTE, GREY):
-        low, high = sorted((paper, luminance(colour)))
-        assert (high + 0.05) / (low + 0.05) >= 3.0, colour
+    sheet = (Path(__file__).parents[2] / "src/rankscope/show/html/static/base.css").read_text(encoding="utf-8")
+    boards = [pair[theme == "dark"] for pair in re.findall(r"-wash: light-dark\((#\w+), (#\w+)\)", sheet)]
+    assert len(boards) >= 5
+    papers = [PAPER[theme]]
+    for colours, grounds in ((PALETTE, [*papers, *boards]), ((*MUTED, GREY), papers)):
+        for colour, ground in product(colours, grounds):
+            low, high = sorted((luminance(ground), luminance(colour)))
+            assert (high + 0.05) / (low + 0.05) >= 3.0, (colour, ground)
+
+
+def test_metrics_have_no_colour_of_a_run() -> None:
+    given = chart("lines", made(2, 8))
+    heads = tuple(replace(c, header="metric") if c.header == given.series else c for c in given.columns)
+    series = series_of(replace(given, columns=heads, series="metric"))
+    assert series is not None
+    assert series.colours == MUTED
+    assert not set(MUTED) & {*PALETTE, ORANGE, GREY}
+
+
+@pytest.mark.parametrize("form", ["stacked", "heat"])
+def test_the_axis_of_a_chart_that_is_cut_is_above_it(form: str) -> None:
+    for names, side in ((8, "bottom"), (24, "top")):
+        axis = spec_of(chart(form, made(names, 2) if form == "stacked" else made(2, names)))["layer"][0]["encoding"][
+            "x"
+        ]["axis"]
+        assert axis.get("orient", "bottom") == side
 
 
 def test_themes_differ_in_colours_alone() -> None:

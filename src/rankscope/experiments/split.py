@@ -49,13 +49,21 @@ class SampleRatio:
             "test": self.test,
         }  # fmt: skip
 
+    def brief(self, noun: str) -> str:
+        """The check without the counts, which stand elsewhere; what is broken is said in full."""
+        return f"Sample ratio: {self._passed}." if self.holds else self.sentence(noun)
+
+    @property
+    def _passed(self) -> str:
+        alarm = f"; alarm below {UNEQUAL}" if self.p_value < 0.05 else ""
+        return f"no sign of a mismatch ({words.p_value(self.p_value)}{alarm})"
+
     def sentence(self, noun: str) -> str:
         """The check in a sentence."""
         apart = ":" if any(name[-1:].isdigit() for name in self.counts) else ""  # of variants 0 and 1: "0: 1,034"
         split = words.listing([f"{name}{apart} {words.count(number)}" for name, number in self.counts.items()], most=12)
         if self.holds:
-            alarm = f"; alarm below {UNEQUAL}" if self.p_value < 0.05 else ""
-            return f"Sample ratio: {split} {words.plural(noun)}, no sign of a mismatch ({words.p_value(self.p_value)}{alarm})."
+            return f"Sample ratio: {split} {words.plural(noun)}, {self._passed}."
         planned = words.listing(
             [f"{name}{apart} {words.share(part, 1)}" for name, part in self.expected.items()], most=12
         )

@@ -137,11 +137,11 @@ def _per_unit(found: Interleaved, decay: float) -> Array:
     """One row per unit: lists won by the first ranker less lost, lists with an event, clicks, lists, and clicks on the list of each ranker."""
     units, place = found.units, pl.col("position").cast(pl.Float64)
     unit, click = units.unit, pl.col("click").fill_null(0.0)
+    ranks = [(name, found.log.number(name)) for name in found.ranks]  # text in a CSV file
     own = [
-        pl.when(pl.col(name) <= pl.col("longest")).then(click * (place / pl.col(name).cast(pl.Float64)) ** decay).otherwise(0.0)
-        .sum().alias(name)
-        for name in found.ranks
-    ]  # fmt: skip
+        pl.when(rank <= pl.col("longest")).then(click * (place / rank) ** decay).otherwise(0.0).sum().alias(name)
+        for name, rank in ranks
+    ]
     clicked = found.clicked.join(found.lists.select("key", "longest"), on="key").group_by(unit).agg(own)
     won, of = units.columns(units.metrics[0]).T
     outcomes = pl.DataFrame({unit: units.ids, "apart": 2 * won - of, "of": of})

@@ -47,6 +47,15 @@ def difference_cell(c: Contrast) -> Value:
     return number_cell(words.number(c.difference, sign=True, digits=c.panel.measure.decimals), c.difference)
 
 
+def signed_cell(value: float) -> Value:
+    """Return a difference beside values of four decimals, with its sign; None if it is not finite.
+
+    >>> signed_cell(0.35824), signed_cell(-0.25)
+    (NumberText(text='+0.3582', value=0.35824), NumberText(text='-0.2500', value=-0.25))
+    """
+    return number_cell(words.number(value, sign=True, digits=4), value)
+
+
 def interval_cell(c: Contrast, bounds: Bounds | None = None) -> Value:
     """Return an interval of the difference, by default the corrected one; None if there is none."""
     bounds = c.shown if bounds is None else bounds

@@ -36,7 +36,7 @@ def answer(subject: Subject[Any], sections: Sequence[Section]) -> Answer | None:
         return None
     text, tone, c = _sentence(subject)
     caution, at = _caution(subject, sections, c)
-    queries = () if c is None else deciding(c, EACH)
+    queries = () if c is None else deciding(c, EACH if len(subject.systems) < MANY else 1)
     pairs = () if c is None else ((c.baseline, c.run),) * len(queries)
     return Answer(text, tone, _board(subject), caution, at, queries, pairs, step=_next(c))
 
@@ -137,7 +137,7 @@ def _tied(group: TopGroup, systems: Sequence[str], named: str) -> str:
     if len(group.systems) == group.of:
         return "; not clearly ahead of any other run"
     behind = [system for system in systems if system not in group.systems]
-    rest = behind[0] if len(behind) == 1 else f"the other {words.count(len(behind))}"
+    rest = behind[0] if len(behind) == 1 else words.count(len(behind))
     tied = words.listing(["it" if name == named else name for name in others], NAMED)
     return f"; not clearly ahead of {tied}, clearly ahead of {rest}"
 
@@ -176,7 +176,7 @@ def _next(c: Contrast | None) -> str:
     if c is None or c.verdict != "cannot tell" or c.method.every_look:
         return ""
     more = (c.queries_needed or 0) - c.queries
-    return f"judge about {words.rounded(more)} more queries to show a difference of this size" if more > 0 else ""
+    return f"about {words.rounded(more)} more queries would show this difference" if more > 0 else ""
 
 
 # --- the board
@@ -245,7 +245,7 @@ def metric_board(
         Column("value" if several else contrasts[0].run, "value", spare=True), Column("lift" if lift else "difference", "value", guide="zero"),
         Column("verdict"),
     )  # fmt: skip
-    note = f"bars: relative change, {words.percent(level)} intervals"
+    note = f"bars: relative, {words.percent(level)} intervals"
     return Table(
         columns, tuple(rows), labels=1 + several, note=note, name="answer", parts=tuple(parts) if len(parts) > 1 else ()
     )
@@ -254,7 +254,7 @@ def metric_board(
 DOUBTFUL = {"RS101", "RS201", "RS204"}  # missing queries, ranks that contradict scores, much that is unjudged
 MEANS_ONLY = "By the means only. The verdict tests whether a difference is real."
 DECIDING = 3  # queries that are named for one rival
-EACH = 2  # and for each of several
+EACH = 2  # and for each of several; of many runs the first screen names one
 TONES: dict[str, Tone] = {
     "better": "better", "worse": "worse", "cannot tell": "unclear", "same": "same", "equivalent": "same",
 }  # fmt: skip

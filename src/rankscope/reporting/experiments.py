@@ -10,6 +10,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Answer, Chart, Notes, Section, Table, Tone, Verdict
+from rankscope.impressions import Log
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.reporting.answer import TONES, change, metric_board
 from rankscope.reporting.sections.data import warnings_table
@@ -33,13 +34,13 @@ def title_of(found: Experiment) -> str:
 def about(found: Experiment) -> str:
     """Return the dates, the number of units and the log in one line."""
     return " · ".join(
-        filter(None, (_dates(found), words.counted(found.units.count, found.units.noun), found.log.source.label))
+        filter(None, (dates_of(found.log), words.counted(found.units.count, found.units.noun), found.log.source.label))
     )
 
 
-def _dates(found: Experiment) -> str:
-    """Return the first and the last day of the log, or empty text without times."""
-    days = found.log.days()
+def dates_of(log: Log) -> str:
+    """Return the first and the last day of a log, or empty text without times."""
+    days = log.days()
     if len(days) == 2 and (days[0].year, days[0].month) == (days[1].year, days[1].month):
         return f"{days[0].day} to {_written(days[1])}"
     return " to ".join(map(_written, days))
@@ -81,8 +82,8 @@ def answer(found: Experiment, sections: Sequence[Section]) -> Answer:
 
 
 def split_of(found: Experiment) -> str:
-    """Return the check of the split without its full stop."""
-    return found.sample_ratio.sentence(found.units.noun).rstrip(".")
+    """Return the check of the split in short, without its full stop."""
+    return found.sample_ratio.brief(found.units.noun).rstrip(".")
 
 
 def _best(found: Experiment) -> list[Contrast]:
@@ -133,7 +134,7 @@ def next_step(found: Experiment, best: Contrast) -> str:
         return "choose by cost: the difference is within the margin"
     open_ones = [c.metric for c in guards if c.verdict == "cannot tell" and c.margin is not None]
     if open_ones:
-        return f"an accepted loss on {words.listing(open_ones)} may still be exceeded: decide if that risk is worth it, or run longer"
+        return f"run longer, or accept a possible loss on {words.listing(open_ones)}"
     watched = "no guardrail got clearly worse" if guards else "no guardrail was named"
     return f"launch {best.run} ({watched})"
 
@@ -150,6 +151,7 @@ class Choice:
     folded_tables: tuple[str, ...] = ()
     folded: bool = False
     lead: str = ""
+    label: str = ""
 
     def section(self, result: Result, charts: Mapping[str, Chart], order: tuple[str, ...]) -> Section | None:
         """Return the section, or None without content. Variants have their colours in one ``order`` everywhere."""
@@ -159,7 +161,7 @@ class Choice:
         ]
         tables = [self._table(result, name) for name in (*self.tables, *self.folded_tables)]
         blocks: tuple[Chart | Table, ...] = (*drawn, *(table for table in tables if table.rows and table.columns))
-        return Section(self.name, self.title, blocks, self.lead, self.folded) if blocks else None
+        return Section(self.name, self.title, blocks, self.lead, self.folded, label=self.label) if blocks else None
 
     def _table(self, result: Result, name: str) -> Table:
         table = result.table(name)
@@ -171,9 +173,9 @@ class Choice:
 
 OF_EXPERIMENT = (
     Choice("posterior", "Beliefs", tables=("posterior",)),
-    Choice("days", "Effect over time", ("by_day", "cumulated"), ("change",), ("by_day",)),
+    Choice("days", "Effect over time", ("by_day", "cumulated"), ("change",), ("by_day",), label="Over time"),
     Choice("exposures", "Split", ("exposures",), ("variants",)),
-    Choice("slices", "Effect within slices", ("slices",), ("heterogeneity",), ("slices",)),
+    Choice("slices", "Effect within slices", ("slices",), ("heterogeneity",), ("slices",), label="Slices"),
     Choice("power", "Power", tables=("power",), lead="The differences that an experiment of this size can show, and the size that the observed ones take."),
     Choice("results", "All numbers", ("lifts",), ("results",), folded=True, lead="Every metric with difference, interval, lift and p-value."),
 )  # fmt: skip
@@ -203,6 +205,7 @@ def pooled(result: Result) -> Iterator[Section]:
         (*named[:1], *charts, *(replace(t, folded=True) for t in named[1:])),
         lead,
         folded=True,
+        label="Pooled",
     )
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rankscope import words
-from rankscope.blocks import Answer, Section, Verdict
+from rankscope.blocks import Answer, Section, Table, Verdict
 from rankscope.panels.contrast import Contrast
 from rankscope.reporting import experiments
-from rankscope.reporting.answer import TONES, change
+from rankscope.reporting.answer import TONES, change, marked
 from rankscope.reporting.experiments import FEW, Choice
 from rankscope.verbs.estimate.result import Estimates
 from rankscope.verbs.interleaving.result import Interleaving
@@ -62,7 +62,7 @@ def answer(found: Compared, made: Sequence[Section]) -> Answer | None:
     if not found.families:
         return None
     at = "warnings" if any(section.name == "warnings" for section in made) else ""
-    board = replace(found.table(), name="answer", title="")
+    board = _board(found.table())
     if not found.validity.holds:
         return Answer(
             "The verdict is withheld: do not use these results", "invalid", board, checked=found.validity.reason
@@ -80,6 +80,17 @@ def answer(found: Compared, made: Sequence[Section]) -> Answer | None:
     return Answer(
         "; ".join(texts), TONES.get(best.verdict, "plain"), board, caution, at, checked=_check(found), step=_step(found, best)
     )  # fmt: skip
+
+
+def _board(table: Table) -> Table:
+    """Return a table as the board: verdicts with their sign, and on a phone no number behind the interval."""
+    at = next((i for i, column in enumerate(table.columns) if column.header == "interval"), len(table.columns))
+    columns = [replace(c, spare=i > at and c.kind != "text") for i, c in enumerate(table.columns)]
+    rows = [
+        tuple(marked(str(v)) if c.header == "verdict" else v for v, c in zip(row, columns, strict=True))
+        for row in table.rows
+    ]
+    return replace(table, columns=tuple(columns), rows=tuple(rows), name="answer", title="")
 
 
 def _of_several(found: Interleaving) -> tuple[str, str, str]:

@@ -202,8 +202,8 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
         page = page_of_experiment(found, title, command, values)
     else:
         assert values is not None
-        page = page_of_result(values, title, command)
-        page = replace(page, about=f"{log.source.label}: {values.notes[-1]}")
+        named = f"Online metrics of {log.source.label.rpartition('/')[2]}"
+        page = replace(page_of_result(values, title or named, command), about=experiments.dates_of(log))
     return _with_clicks(page, log, models)
 
 

@@ -459,5 +459,5 @@ def demo_report() -> Report:
     return report(
         qrels, runs, queries_text=queries, docs_text=docs,
         title="Three ways to search Python's documentation", command="rankscope demo --report demo.html",
-        about=f"The queries of a small collection that comes with rankscope. {UNJUDGED}",
+        about=f"Demo queries of rankscope. {UNJUDGED}",
     )  # fmt: skip

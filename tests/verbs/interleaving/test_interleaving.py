@@ -243,6 +243,15 @@ def test_the_plan_stands_beside_an_ab_test() -> None:
     assert by_lift[0.01]["lists_ab_test"] / by_lift[0.02]["lists_ab_test"] == pytest.approx(4, rel=0.01)
 
 
+def test_a_plan_does_not_depend_on_the_format_of_the_log(tmp_path: Path) -> None:
+    frame = rs.simulate("log", users=300, quality=(0.4, 0.7), seed=5, interleave=True).log
+    frame.write_csv(tmp_path / "mixed.csv")
+    frame.write_parquet(tmp_path / "mixed.parquet")
+    one, other = (rs.interleaving(tmp_path / f"mixed.{kind}").traffic for kind in ("csv", "parquet"))
+    assert one is not None
+    assert one == other
+
+
 @pytest.mark.slow
 def test_the_measured_difference_is_that_of_an_ab_test() -> None:
     truth = rs.simulate("experiment", users=300, quality=(0.5, 0.7), seed=2, truth=8000, metrics="CTR")[

@@ -197,7 +197,7 @@ class WorklistPart(PagePart):
     """
 
     name, title, needs_rankings = "worklist", "Documents to judge next", True
-    label = "To judge"
+    label = "Judge next"
     warned = frozenset({"RS204"})
     listed = False
     turns: list[Reversal]

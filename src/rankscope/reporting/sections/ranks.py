@@ -21,6 +21,7 @@ from rankscope.metrics import Metric, parse
 from rankscope.metrics.base import MAX_EXPONENTIAL_GRADE
 from rankscope.metrics.browsing import ERR
 from rankscope.metrics.rank_weights import DEPTH, TOP, chart, table, weight_below, weights_of
+from rankscope.panels.contrast_result import signed_cell
 from rankscope.reporting.subject import LINES, PagePart
 from rankscope.scoring.rescore import judged_of
 from rankscope.verbs.explain.explain import explain_origin, why_not_by_rank
@@ -210,7 +211,7 @@ class OriginPart(PagePart):
     """The difference of each of the first rivals by bands of ranks that sum to it."""
 
     name, title, of_comparison, needs_scores = "origin", "The difference by ranks", True, True
-    label = "By rank"
+    label = "Ranks"
     origins: Sequence[Origin] = ()
 
     def blocks(self) -> Iterator[Any]:
@@ -282,7 +283,8 @@ def _origin_table(found: Sequence[Origin], bands: Sequence[tuple[str, list[float
     """One row per pair and one column per band, with the sum; a pair is a row so that names have room."""
     columns = (Column("pair"), *(Column(ranks, "value") for ranks, _ in bands), Column("difference", "value"))
     rows: list[tuple[Value, ...]] = [
-        (_pair(one), *(adds[i] for _, adds in bands), one.value) for i, one in enumerate(found)
+        (_pair(one), *(signed_cell(adds[i]) for _, adds in bands), signed_cell(one.value))
+        for i, one in enumerate(found)
     ]
     note = f"{REST}: parts without a document at a rank, such as a constant or a transformation of the sum."
     return Table(columns, tuple(rows), name="origin-table", turns=True, note=note if bands[-1][0] == REST else "")

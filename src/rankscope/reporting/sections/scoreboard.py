@@ -291,7 +291,7 @@ class HeatMapPart(PagePart):
     """The main metric, one row per run and one column per query: queries where all fail, one fails, or they disagree."""
 
     name, title = "heatmap", "Runs and queries"
-    label = "Heat map"
+    label = "Heatmap"
 
     def blocks(self) -> Iterator[Any]:
         if len(self.subject.lead.systems) > 1 and gaps(self.subject.lead).any():

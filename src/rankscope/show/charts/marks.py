@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.blocks import Chart, NumberText, ValueRange
 from rankscope.show.cells import number_headers
 from rankscope.show.charts.data import field_of, has_intervals, names_of, numbers_of, parts_of, safe
-from rankscope.show.charts.theme import BLUE, DASHES, GREY, MEANINGS, ORANGE, PALETTE, SHAPES
+from rankscope.show.charts.theme import BLUE, DASHES, GREY, MEANINGS, MUTED, ORANGE, PALETTE, SHAPES
 
 MAX_SPOKEN_MARKS = 200  # screen readers read marks one by one up to this number
 MIN_SCALE_RATIO = 5.0  # panels get their own scales if their spans differ by this factor
@@ -23,6 +23,7 @@ MAX_HOVER_POINTS = 2000
 MAX_DOTS = 25
 MAX_BARS = 160
 LONG = 20  # names below each other
+UPPER = 450  # pixels of names: of more a page shows the upper part first, so that their axis is on top
 DAY = "864e5 * datum.value"  # a number of days as the milliseconds that utcFormat takes
 Plot = tuple[list[Any], float]
 """Layers, from the lowest up, and the height of the plot in pixels."""
@@ -206,19 +207,22 @@ class Series(NamedTuple):
 
 
 def series_of(chart: Chart) -> Series | None:
-    """Return the look of each series: its own colour for the first eight, grey for the rest; None without series."""
-    names = names_of(chart, chart.series)
+    """Return the look of each series: its own colour for the first eight, grey for the rest; None without series.
+
+    Metrics have colours of their own, so that none looks like a run.
+    """
+    names, palette = names_of(chart, chart.series), MUTED if chart.series == "metric" else PALETTE
     if not names:
         return None
     place = {safe(name): i for i, name in enumerate(chart.order or MEANINGS)}
     names = sorted(names, key=lambda name: place.get(name, len(place)))
-    own = {name: place[name] for name in names if chart.order and place.get(name, len(PALETTE)) < len(PALETTE)}
-    taken = {MEANINGS[name][0] for name in names if name in MEANINGS} | {PALETTE[i] for i in own.values()}
-    free = iter([i for i, colour in enumerate(PALETTE) if colour not in taken])
+    own = {name: place[name] for name in names if chart.order and place.get(name, len(palette)) < len(palette)}
+    taken = {MEANINGS[name][0] for name in names if name in MEANINGS} | {palette[i] for i in own.values()}
+    free = iter([i for i, colour in enumerate(palette) if colour not in taken])
     looks: list[tuple[str, str, tuple[int, ...]]] = []
     for name in names:
         at = own[name] if name in own else None if name in MEANINGS else next(free, None)
-        colour, shape = (PALETTE[at], SHAPES[at]) if at is not None else MEANINGS.get(name, (GREY, "circle"))
+        colour, shape = (palette[at], SHAPES[at]) if at is not None else MEANINGS.get(name, (GREY, "circle"))
         looks.append((colour, shape, DASHES[at] if at is not None else (1, 0)))
     return Series(tuple(names), *zip(*looks, strict=True))
 
@@ -368,7 +372,9 @@ def stack(canvas: Canvas) -> Plot:
     series = series_of(chart)
     field = canvas.field(chart.x)
     value = f"datum['{canvas.field(chart.series or chart.x)}']"
-    counting = {"tickMinStep": 1, "format": ",d"} if chart.columns[chart.at(chart.x)].kind == "count" else {}
+    counting: dict[str, Any] = {"orient": "top"} if 30 * len(names_of(chart, chart.y)) > UPPER else {}
+    if chart.columns[chart.at(chart.x)].kind == "count":
+        counting |= {"tickMinStep": 1, "format": ",d"}
     y = name_axis(canvas, chart.y, "Y")
     domain = domain_of(chart, chart.x) if limits_of(chart, chart.x) else None
     scale = alt.Scale(domain=domain, nice=False) if domain else alt.Scale(nice=False)
@@ -408,7 +414,11 @@ def heat(canvas: Canvas) -> Plot:
     dense = len(across) > 60
     long = len(across) > 12 or sum(max(map(len, across), default=0) + 1 for _ in across) > 60
     title = safe(chart.x) + (f" ({words.count(len(across))})" if dense else "")
-    looks = {"labelAngle": -40 if long else 0, "labelLimit": 110, "labels": not dense, "orient": "bottom"}
+    steps = ((30, 40), (20, 120), (14, 300))
+    step = next((step for step, most in steps if len(down) <= most), max(1.0, 2400 / max(len(down), 1)))
+    side = "top" if step * len(down) > UPPER else "bottom"
+    angle = 40 if side == "top" else -40
+    looks = {"labelAngle": angle if long else 0, "labelLimit": 110, "labels": not dense, "orient": side}
     x = name_axis(canvas, chart.x, "X", labelOverlap=True, title=title, **looks)
     y = name_axis(canvas, chart.y, "Y", labels=len(down) <= 200, labelOverlap=True)
     gap = 0.06 if len(across) <= 60 and len(down) <= 60 else 0
@@ -426,8 +436,7 @@ def heat(canvas: Canvas) -> Plot:
         color = alt.ColorValue({"expr": f"isNumber(datum['{field}']) ? {ink} : '{GREY}'"})
         text = canvas.plain("text", fontSize=11)
         layers.append(text.encode(x=x, y=y, text=alt.TextValue({"expr": said}), color=color))
-    steps = ((30, 40), (20, 120), (14, 300))
-    return layers, next((step for step, most in steps if len(down) <= most), max(1.0, 2400 / max(len(down), 1)))
+    return layers, step
 
 
 def ink_on(paper: str) -> str:

@@ -6,10 +6,20 @@ from typing import Any
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
-# eight colours, distinct for every kind of colour blindness, each at 3:1 or more from the paper of either theme;
+# eight colours, distinct for every kind of colour blindness, each at 3:1 or more from paper and board of either theme;
 # orange is reserved for worse
 BLUE, ORANGE, GREY = "#1f6fc6", "#de6a0c", "#8a8f98"
-PALETTE = (BLUE, "#c0609c", "#549c54", "#a85cab", "#249cd8", "#d0402a", "#2b8660", "#6c78fc")
+PALETTE = (BLUE, "#c0609c", "#519951", "#a85cab", "#1d92cc", "#d0402a", "#2b8660", "#6c78fc")
+MUTED = (
+    "#7d8590",
+    "#a8772a",
+    "#74841c",
+    "#9a6240",
+    "#5c8291",
+    "#8f6c8a",
+    "#8b6f5a",
+    "#6b8257",
+)  # of metrics, which are no runs
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (12, 4), (2, 4), (9, 2, 2, 2, 2, 2))  # fmt: skip
 MEANINGS = {
@@ -52,7 +62,7 @@ def config_of(dark: bool = False) -> dict[str, Any]:
         "axis": {
             **words,
             "gridColor": ink["line"], "domainColor": ink["rule"], "tickColor": ink["rule"],
-            "labelLimit": 180, "titleLimit": 300, "titlePadding": 8, "tickSize": 4,
+            "labelLimit": 180, "labelSeparation": 6, "titleLimit": 300, "titlePadding": 8, "tickSize": 4,
         },
         "axisBand": {"grid": False, "domain": False, "ticks": False, "labelPadding": 6},
         "legend": {**words, "orient": "top", "direction": "horizontal", "labelLimit": 180, "titleLimit": 180, "titleOrient": "left",

@@ -40,8 +40,8 @@ MOST = 200  # rows of a table in a notebook, and of the numbers of a chart: more
 MARKS: dict[Tone, str] = {
     "better": "#1f6fc6", "worse": "#de6a0c", "unclear": "#8a84a3", "same": "#8a8f98", "opposite": "#de6a0c", "invalid": "#c62828", "plain": "rgba(128,128,128,.4)",
 }  # fmt: skip
-P_VALUE = re.compile(r"\bp (?:=|&lt;) [\d.]*\d")  # in text that is escaped
-QUERY = 60  # signs of the text of a query that decides a verdict
+WHOLE = re.compile(r"\bp (?:=|&lt;) [\d.]*\d|(?<!\S)--[a-z][a-z-]*")  # in text that is escaped
+QUERY = 30  # signs of the text of a query that decides a verdict
 RUN = 40  # characters of the name of a run
 HEIGHT = 260  # pixels reserved for a chart of unknown height
 
@@ -56,8 +56,8 @@ def environment() -> Any:
         return visible(value) if isinstance(value, str) and not isinstance(value, markup) else value
 
     def unbroken(text: str) -> Any:
-        """Running text in which no line breaks within a p-value."""
-        return markup(P_VALUE.sub(r'<span class="whole">\g<0></span>', str(markup.escape(visible(text)))))
+        """Running text in which no line breaks within a p-value or an option."""
+        return markup(WHOLE.sub(r'<span class="whole">\g<0></span>', str(markup.escape(visible(text)))))
 
     made = jinja.Environment(
         loader=jinja.PackageLoader("rankscope.show.html"), undefined=jinja.StrictUndefined, finalize=escape_controls,
@@ -276,7 +276,7 @@ class PageBlocks:
 
     def answer(self, answer: Answer) -> dict[str, Any]:
         """Return the data of the first screen for its template."""
-        titles = {section.name: section.title for section in self.page.sections}
+        titles = {section.name: section.label or section.title for section in self.page.sections}
         links = self._deciding(answer)
         self.decided.append([one["address"] or one["query_id"] for one in links])
         name, label = self.distinct("answer"), "The answer in numbers"

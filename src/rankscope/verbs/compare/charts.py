@@ -12,7 +12,7 @@ from rankscope.blocks import Chart, Column, Table, Value
 from rankscope.lists import Array
 from rankscope.metrics.description import DIRECTIONS
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.contrast_result import p_cell
+from rankscope.panels.contrast_result import p_cell, signed_cell
 from rankscope.panels.families import Family, square
 from rankscope.panels.panel import Panel
 from rankscope.verbs.compare.tables import FEW, ROOM, how, value_range
@@ -278,7 +278,9 @@ def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table
     rows: list[tuple[Value, ...]] = []
     for i in chosen:
         text = [words.short(texts.get(ids[i], ""), LONGEST)] if has_texts else []
-        rows.append((ids[i], *text, float(c.paired.baseline[i]), float(c.paired.run[i]), float(gains[i]), which[i]))
+        rows.append(
+            (ids[i], *text, float(c.paired.baseline[i]), float(c.paired.run[i]), signed_cell(float(gains[i])), which[i])
+        )
     left = len(order) - len(chosen)
     note = (
         f"{words.counted(left, 'more query differs', 'more queries differ')} ({words.share(left / c.queries, 1)} of all)"

@@ -7,7 +7,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.inference.effects import Prior
-from rankscope.panels.contrast_result import DECIDED, WITH_MARGIN, columns_named, p_cell
+from rankscope.panels.contrast_result import DECIDED, WITH_MARGIN, columns_named, p_cell, value_cell
 from rankscope.show.result import Col, View
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import change_cell, with_lift
@@ -52,7 +52,8 @@ def _of_power(found: Any) -> tuple[Col, ...]:
     several = words.plural(found.units.noun)
     return (
         *columns_named("metric", "variant", "units", units=several),
-        Col("detectable", head="detectable difference", kind="value", of=lambda c: c.detectable.difference),
+        Col("detectable", head="detectable difference", kind="value", of=lambda c: c.detectable.difference,
+            cell=lambda row: value_cell(row, row.detectable.difference)),
         Col("detectable_lift", head="as lift", kind="value", of=lambda c: c.detectable.difference / (abs(c.baseline_value) or math.nan),
             cell=lambda row: words.in_table(words.relative(row.detectable.difference / (abs(row.baseline_value) or math.nan)))),
         *columns_named("difference", "relative", difference="observed", relative="observed lift"),

@@ -6,7 +6,7 @@
   const SAVED = 760; // width in pixels of a saved picture
   const [PANEL, WIDEST, EDGE] = [190, 420, 12]; // pixels: least and most of one of several small charts, and what sticks out at the right
   const WITHOUT = "The buttons CSV and JSON below save its numbers.";
-  const [PRINTED, LINE, LOW] = [320, 660, 140]; // pixels: width of a chart on paper, of one that has its line alone, and height where it may choose
+  const [HALF, LINE, LOW] = [320, 660, 160]; // pixels: width on paper of a chart that shares its line, of one that has it alone, and height where it may choose
   const TALL = 560; // height in pixels from which on a chart is folded: its upper part is shown
   const SHARP = 2; // pixels of a saved PNG to one of the page
   const configs = rankscope.dataIn(document, "#chart-themes");
@@ -228,6 +228,8 @@
     const plot = figure.querySelector(".plot");
     if (!plot) return;
     const chart = { figure, plot, view: null, theme: "", near: false };
+    const beside = [figure.previousElementSibling, figure.nextElementSibling].some((other) => other?.matches(".chart:not(.wide)"));
+    figure.classList.toggle("half", !figure.matches(".wide") && (beside || Boolean(figure.closest("#cutoffs"))));
     charts.set(plot, chart);
     near.observe(plot);
     figure.querySelectorAll(":scope > .tools [data-export]").forEach((button) =>
@@ -253,10 +255,10 @@
   });
   // charts far away are drawn in the new theme when they come near again
   rankscope.onTheme((theme) => charts.forEach((chart) => (chart.near ? draw(chart, theme) : null)));
-  // on paper two charts share a line: they are drawn as wide as they will be, so that their letters keep their size
+  // on paper charts that follow each other share a line: all are drawn as wide as they will be, so that their letters keep their size
   addEventListener("beforeprint", () =>
     charts.forEach((chart) => {
-      chart.plot.style.width = `${chart.figure.classList.contains("wide") ? LINE : PRINTED}px`;
+      chart.plot.style.width = `${chart.figure.classList.contains("half") ? HALF : LINE}px`;
       chart.printing = true;
       chart.theme = "";
       draw(chart, "light");

@@ -76,9 +76,9 @@
       rankscope.judging(data);
       explorer.again = () => show();
     }
-    /** A list of an exercise stands in the address as it is arranged. */
+    /** A list that is played with stands in the address as it is arranged. */
     explorer.rearranged = () => {
-      if (state.query < 0 || !data.teaching) return;
+      if (state.query < 0) return;
       const next = address() + explorer.arrangement();
       if (!explorer.arrangement() && !/&l=/.test(location.hash)) return;
       try {
@@ -97,8 +97,7 @@
     swap.setAttribute("aria-label", "Exchange the two runs");
     const linkTo = () => (state.query < 0 ? "copy link" : `copy link to ${explorer.cut(explorer.name(data.queries[state.query].i), 16)}`);
     const copy = button("copy link", "The address of this query with these runs and this metric", async () => {
-      const arranged = data.teaching && explorer.arrangement ? explorer.arrangement() : "";
-      copy.textContent = (await window.rankscope.copied(window.location.href.split("#")[0] + address() + arranged)) ? "copied" : "could not copy";
+      copy.textContent = (await window.rankscope.copied(window.location.href.split("#")[0] + address() + (state.query < 0 ? "" : explorer.arrangement()))) ? "copied" : "could not copy";
       setTimeout(() => (copy.textContent = linkTo()), 1500);
     });
     const steps = [button("‹", "The query before, in this order", () => list.step(-1)), button("›", "The next query, in this order", () => list.step(1))];
@@ -130,7 +129,7 @@
         panel.replaceChildren(make("p", { class: "explorer-missing", role: "status" }, "No query here has the id ", make("bdi", {}, explorer.cut(explorer.name(asked.q || ""), 120)), `.${absent(data.leftOut)}`));
       } else {
         state.query = at;
-        explorer.arranged = asked.l || "";
+        [explorer.arranged, explorer.tried] = [asked.l || "", asked.w === "b" ? "b" : "a"];
         show();
       }
       if (other || before !== `${state.a} ${state.b}`) list.reload();

@@ -142,13 +142,13 @@
     return `#q=${part(id)}${runs}${metric}`;
   };
 
-  /** What a fragment asks for: {q, a, b, m, l}, of each the first; null where it asks for no query. */
+  /** What a fragment asks for: {q, a, b, m, w, l}, of each the first; null where it asks for no query. */
   explorer.asked = (hash) => {
     if (!/^#q=/.test(hash)) return null;
     const found = {};
     hash.slice(1).split("&").forEach((part) => {
       const [key, ...rest] = part.split("=");
-      if (!["q", "a", "b", "m", "l"].includes(key) || key in found) return;
+      if (!["q", "a", "b", "m", "w", "l"].includes(key) || key in found) return;
       try {
         found[key] = decodeURIComponent(rest.join("="));
       } catch (error) {

@@ -45,6 +45,16 @@
 
   const playable = () => Boolean(window.rankscope.whatif && window.rankscope.whatif.mount);
 
+  /** A list that is played with starts as the address says, and stands in the address as it is arranged, with its side. */
+  const arranging = (side = "") => ({
+    arranged: explorer.arranged || "",
+    changed: (arranged) => {
+      explorer.arranged = "";
+      explorer.arrangement = () => (arranged ? `${side}&l=${arranged}` : "");
+      explorer.rearranged?.();
+    },
+  });
+
   /** One ranking with its head; its button turns it into a list to play with, and back. */
   const column = (pair, run, side, heading, rows, redraw) => {
     const { make } = explorer;
@@ -55,7 +65,8 @@
       pair.two ? make("span", {}, side === "b" ? "change" : "") : null,
     );
     const head = make("div", { class: "explorer-head" }, make("h4", {}, make("bdi", {}, heading)));
-    const element = make("div", { class: "explorer-side", "data-side": side }, head, columns, list);
+    const digits = Math.max(2, ...[...list.querySelectorAll(".explorer-rank")].map((rank) => rank.textContent.length));
+    const element = make("div", { class: "explorer-side", "data-side": side, style: `--ranks: ${digits - 0.4}rem` }, head, columns, list);
     if (side !== "best" && playable() && (pair.query.n[run] || 0)) {
       const button = make("button", { type: "button", class: "explorer-button", title: "Move documents, change grades, and watch the metrics change" }, "What if?");
       let tried = null;
@@ -67,8 +78,8 @@
         element.classList.toggle("explorer-trying", Boolean(tried));
         if (tried) {
           element.append(tried);
-          window.rankscope.whatif.mount(tried, listOf(pair, run));
-        }
+          window.rankscope.whatif.mount(tried, listOf(pair, run), arranging(`&w=${side}`));
+        } else arranging().changed("");
         redraw();
       });
       head.append(button);
@@ -102,6 +113,11 @@
     const right = pair.two ? column(pair, pair.b, "b", titles[1], explorer.rows(pair, pair.b, "b"), redraw) : column(pair, pair.a, "best", titles[1], explorer.best(pair), redraw);
     board.append(left.element, svg, right.element);
     linked = explorer.link(board, svg, [left.list, right.list], turn);
+    if (explorer.arranged) {
+      turn(explorer.tried === "b" ? 1 : 0);
+      board.querySelector(`[data-side="${explorer.tried}"] > .explorer-head > button`)?.click();
+      explorer.arranged = "";
+    }
     return { element: make("div", {}, make("div", { class: "explorer-tabs", role: "group", "aria-label": "Which ranking to show" }, tabs), board, rest(pair)), stop: linked.stop };
   };
 
@@ -117,6 +133,7 @@
   explorer.show = (panel, data, query, a, b) => {
     const { make, name, cut } = explorer;
     const pair = explorer.pair(data, query, a, b);
+    explorer.arrangement = () => "";
     pair.words = explorer.wordsOf(query.t);
     pair.most = pair.shown.reduce((most, document) => Math.max(most, Math.abs(document.change)), 0);
     const id = name(query.i);
@@ -125,14 +142,7 @@
       const place = make("div", { class: "explorer-try" });
       const answer = query.y ? [make("details", { class: "explorer-answer" }, make("summary", {}, "Show answer"), make("p", {}, explorer.plain(query.y)))] : [];
       panel.replaceChildren(head, ...answer, place);
-      window.rankscope.whatif.mount(place, listOf(pair, a), {
-        arranged: explorer.arranged || "",
-        changed: (arranged) => {
-          explorer.arranged = "";
-          explorer.arrangement = () => (arranged ? `&l=${arranged}` : "");
-          explorer.rearranged?.();
-        },
-      });
+      window.rankscope.whatif.mount(place, listOf(pair, a), arranging());
       return () => {};
     }
     const named = (document) => {
