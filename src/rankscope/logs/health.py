@@ -160,12 +160,13 @@ def examine(
 
 
 def _with_zeros(log: Log, metrics: Sequence[OnlineMetric] | None) -> tuple[str, ...]:
-    """Return the outcomes that need zeros: those that a metric without a filter reads. Events in a table of their own need no zeros."""
+    """Return the outcomes that need zeros: those that a metric reads that has no filter and takes no empty cell for 0. Events of a table of their own need none."""
     if log.events is not None:
         return ()
     if metrics is None:
         return OUTCOMES_MOSTLY_ZERO
-    read = set[str]().union(*(one.reads(log) for one in metrics if not getattr(one, "where", None)))
+    plain = [one for one in metrics if not getattr(one, "where", None) and getattr(one, "empty", "") != "zero"]
+    read = set[str]().union(*(one.reads(log) for one in plain))
     return tuple(name for name in OUTCOMES_MOSTLY_ZERO if name in read)
 
 

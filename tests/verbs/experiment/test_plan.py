@@ -102,7 +102,9 @@ def test_a_plan_that_was_changed_after_a_look_is_told(plan: Path) -> None:
         ("primary = ", {}, "neither TOML nor JSON"),
         ("metrix = 'CTR'", {}, "no option of an experiment is called metrix, did you mean metrics"),
         ("alpha = 0.1", {}, "name the metric that decides, like primary = 'CTR'"),
-        ("primary = 'Mean(revenue)'\n[looks]\nnumber = 3", {}, "looks need the planned number of units"),
+        ("primary = 'Mean(revenue)'\n[looks]\nnumber = 3", {}, r"like looks = \{units = 40000\}$"),
+        ("primary = 'Mean(revenue)'\nlooks = 4", {}, "looks need the planned number of units"),
+        ("primary = 'Mean(revenue)'\nunits = 400", {}, r"units belongs to the looks, like looks = \{units = \.\.\.\}$"),
         ("primary = 'Mean(revenue)'\n[looks]\nunits = 99\nwhen = 3", {}, "looks have no when"),
         (
             "primary = 'Mean(revenue)'",
@@ -111,7 +113,17 @@ def test_a_plan_that_was_changed_after_a_look_is_told(plan: Path) -> None:
         ),
         (PLAN, {"test": "t"}, "the plan has looks, which set the test and the interval"),
     ],
-    ids=["not TOML", "unknown name", "no metric", "no units", "unknown part", "set twice", "test and looks"],
+    ids=[
+        "not TOML",
+        "unknown name",
+        "no metric",
+        "no units",
+        "a number of looks",
+        "units elsewhere",
+        "unknown part",
+        "set twice",
+        "test and looks",
+    ],
 )
 def test_bad_plans(plan: Path, text: str, options: dict[str, Any], message: str) -> None:
     plan.write_text(text)

@@ -391,6 +391,12 @@ def test_clicks_that_are_never_0_are_warned_of() -> None:
     assert [caution.code for caution in result.warnings] == ["RS611"]
 
 
+def test_empty_cells_that_a_metric_takes_for_zeros_need_no_warning() -> None:
+    table = pl.DataFrame({"user": ["a", "b"], "rating": [4, None]})
+    assert rs.online(table, "Mean(rating, empty='zero')").warnings == []
+    assert [one.code for one in rs.online(table, "Mean(rating)").warnings] == ["RS611"]
+
+
 # --- the command line
 
 
@@ -545,3 +551,11 @@ def test_a_query_is_followed_on_its_own_day_and_rows_of_no_session_are_in_none()
     assert found[:2] == [(1, 2 + 1), (1, 2)]  # q to r, t to u: r is the last query of its day
     assert found[2:4] == [(60, 2), (30, 1)]
     assert found[4:] == [(1 + 1, 2), (1, 1)]
+
+
+def test_a_query_is_followed_by_one_of_another_slice() -> None:
+    asked = [("q", "08:00"), ("q", "08:00"), ("r", "08:01"), ("q", "08:02"), ("r", "09:00")]
+    rows = [("u1", "s1", query, f"2024-03-01T{time}:00Z") for query, time in asked]
+    log = pl.DataFrame(rows, schema=["user", "session", "query", "time"], orient="row")
+    found = rs.online(log, "ReformulationRate", slices="query").slices
+    assert [(one.part, one.numerator, one.denominator) for one in found] == [("q", 1, 2), ("r", 1, 2)]

@@ -169,6 +169,8 @@ def _checked(found: dict[str, Any], label: str, plan: ExperimentPlanFile) -> Exp
     looks = found.pop("looks", None)
     options = {name.replace("-", "_"): value for name, value in found.items()}
     for name in options:
+        if name in OF_LOOKS:
+            raise InputError(f"{label}: {name} belongs to the looks, like looks = {{{name} = ...}}")
         if name not in KEYS:
             raise InputError(
                 f"{label}: no option of an experiment is called {name}{words.hint(name, [*KEYS, 'looks'])}"
@@ -179,7 +181,7 @@ def _checked(found: dict[str, Any], label: str, plan: ExperimentPlanFile) -> Exp
         units = looks.get("units") if isinstance(looks, Mapping) else None
         if not isinstance(units, int) or isinstance(units, bool) or units < 4:
             raise InputError(
-                f"{label}: looks need the planned number of units of all variants together, like units = 40000"
+                f"{label}: looks need the planned number of units of all variants together, like looks = {{units = 40000}}"
             )
         if odd := next((name for name in looks if name not in OF_LOOKS), None):
             raise InputError(f"{label}: looks have no {odd}{words.hint(odd, OF_LOOKS)}")
