@@ -118,7 +118,8 @@ def may_name_variants(name: str) -> bool:
 
 OUTCOMES = ("click", "dwell_s", "conversion", "revenue", "reward")
 BLANKS = [" ", "\t", "\n", "\r", "\u00a0"]  # which an id has at its ends where somebody padded it
-PART = 3 << 22  # rows that are grouped at a time; what they take in memory is the most that a log of any size takes
+ROWS = " rows"  # no column of a log is called so
+PART = 1 << 23  # rows that are grouped at a time; what they take in memory is the most that a log of any size takes
 
 Query = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -154,13 +155,26 @@ class Pieces:
 
 
 @dataclass(frozen=True, eq=False)
+class Merged:
+    """The rows of a ``frame``, merged into a ``table``: a row for each combination of the columns ``by`` and of what some ``metrics`` look at.
+
+    Its further columns are sums: ``ROWS`` of the rows, ``n0`` and ``d0`` of what they add to the first metric, and so on.
+    """
+
+    frame: pl.LazyFrame
+    table: pl.DataFrame
+    by: tuple[str, ...]
+    metrics: tuple[object, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Log:
     """A log of impressions, or a table with one row per unit, under the names of ``COLUMNS``.
 
     ``frame`` has the columns in their types: ids as text, times in UTC, flags and numbers as doubles, of which null says that it was
     not observed and 0 that it was observed not to be. ``roles`` has the name that each column had in the input; ``attributes`` are
     all others, as they were: users' countries, devices, numbers of their own. ``rows`` counts the rows, ``gather`` asks something of them.
-    ``parts`` are the rows of the frame in pieces that are quick to read, where they are known.
+    ``parts`` are the rows of the frame in pieces that are quick to read, where they are known, and ``merged`` are its rows where they were merged.
 
     ``collect`` runs a query over the frame. Where the rows lie ``elsewhere`` the frame has none: it only says what its columns are.
     """
@@ -175,13 +189,14 @@ class Log:
     before: Log | None = None  # the rows of the same units before they were assigned to variants
     sums: Sums | None = None  # if rows are sums over many units
     most: int | None = None  # a bound of the number of rows, if it is known before they are read
+    merged: Merged | None = None
     events: str | None = None  # a column of true and false, if some rows are assignments to variants and not events
 
     def gather(self, query: Query, within: str = "", ids: Sequence[str] = ()) -> pl.DataFrame:
         """What a query gives for each part of the rows, end to end: whoever asks adds up what parts say.
 
         ``within`` names a column (of ids) whose rows of one value are never in two parts; without it they may be. A log on this machine is one
-        part, or several of about 12 million rows each where it has more and they are grouped ``within`` a column. In all of them rows keep their order.
+        part, or several of about 8 million rows each where it has more and they are grouped ``within`` a column. In all of them rows keep their order.
         ``ids`` are columns of ids, if the query looks at no other ids and gives all of these: they are read faster, and stripped only if one is padded.
 
         >>> log = Log(

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from rankscope import words
 from rankscope.cli import output
 from rankscope.cli.commands import FILE, PLACE, Command, Option
-from rankscope.errors import InputError, RankscopeError
+from rankscope.errors import InputError
 from rankscope.show import ENDINGS, OF_PAPER
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Call:
             raise InputError("- is standard input, which can be read only once: give the other input as a file")
         # tables of scores: with --scores, or a single file that is one
         self.of_scores = "scores" in self.own and bool(
-            self.params["scores"] or (self.qrels is not None and not self.runs and holds_scores(self.qrels))
+            self.params["scores"] or (self.qrels is not None and not self.runs and _holds_scores(self.qrels))
         )
         self.quiet: bool = ctx.params.get("quiet", False)
         self.out: str | None = ctx.params.get("out")
@@ -328,11 +328,7 @@ def score_tables(paths: Sequence[str]) -> str | dict[str, str]:
     return {name: path for name, (_, path) in zip(names, runs, strict=True)}
 
 
-def holds_scores(path: str) -> bool:
-    """True if a file is a table of scores."""
-    from rankscope.files.matrices import scores_of
+def _holds_scores(path: str) -> bool:
+    from rankscope.files.matrices import holds_scores
 
-    try:
-        return len(scores_of(path).systems) > 1
-    except RankscopeError:
-        return False
+    return holds_scores(path)

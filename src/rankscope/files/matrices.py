@@ -11,14 +11,18 @@ import numpy as np
 import polars as pl
 
 from rankscope import words
-from rankscope.errors import DataError, InputError
+from rankscope.errors import DataError, InputError, RankscopeError
+from rankscope.files.catalogue import kind_of
 from rankscope.files.long import stem
 from rankscope.files.memory import number_of, quote_value, speaks_arrow
+from rankscope.files.parquet import open_parquet
+from rankscope.files.raw import open_raw
 from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, label_of, open_sheet
 from rankscope.tables import Array
 
 Systems = Literal["auto", "rows", "columns"]
 NAMELESS = "score"  # the name of a metric without one
+TOP = 1000  # rows of a large table that are looked at first
 METRIC, VALUE = ("metric", "measure"), ("value", "score")
 ROLES = (*QUERY, *SYSTEM, *METRIC)
 HOW = "name it query_id or run, or set systems='columns' or systems='rows'"
@@ -264,6 +268,23 @@ def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto")
         frame = _choose(frame, metric, parts)
     _refuse_twice(frame, parts)
     return _table(frame, parts)
+
+
+def holds_scores(path: str) -> bool:
+    """Return True if a file is a table of scores of several systems.
+
+    The first rows of a Parquet file with queries and without systems are read first: if they are no scores, the table is none.
+    """
+    try:
+        raw = open_raw(path, EXPECTED)
+        if kind_of(raw) == "parquet":
+            file = open_parquet(raw)
+            top = Sheet(raw.label, file.collect(file.scan.head(TOP)))
+            if top.role(QUERY) is not None and top.role(SYSTEM) is None:
+                part_of(top, None, stem(raw.label), "auto", None)
+        return len(scores_of(path).systems) > 1
+    except RankscopeError:
+        return False
 
 
 def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) -> Iterator[Part]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -37,6 +37,9 @@ class RatioParts:
     of rows one by one, without a denominator: for quantiles. ``censored`` is true for units that were not observed for long enough. If the
     denominator is ``whole``, it is true for rows with a value, and a unit with a true row counts as 1. At levels above rows the expressions see the
     frame that ``prepared`` makes of the rows and the columns that name groups, such as rows in order of time.
+
+    ``distinct`` says of levels above rows that equal rows need to be seen once only, as for any, min and max: they may be merged before. What is
+    added up over them are columns of ``sums``, by names of their own.
     """
 
     level: Level
@@ -45,6 +48,8 @@ class RatioParts:
     censored: pl.Expr | None = None
     whole: bool = False
     prepared: Callable[[pl.LazyFrame, list[str]], pl.LazyFrame] | None = None
+    distinct: bool = False
+    sums: Mapping[str, pl.Expr] = field(default_factory=dict)
 
 
 Parts = RatioParts  # the earlier public name

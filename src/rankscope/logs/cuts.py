@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -12,18 +13,33 @@ import polars as pl
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
 from rankscope.lists import Array
+from rankscope.logs.base import Earning
 from rankscope.logs.health import LogHealth
-from rankscope.logs.rollup import UnitTotals
+from rankscope.logs.rollup import UnitTotals, merge_rows
 
 DAY, LATE = " day", " late"  # no column of a log is called so
+THE_DAY = pl.col("timestamp").dt.date().alias(DAY)
 IDS = ("unit_id", "impression_id", "session_id", "timestamp")
 
 
 def with_days(log: Log) -> Log:
     """The rows that have a time, with the day (in the zone of the log) of each."""
     log.require(("timestamp",), "by day")
-    day = pl.col("timestamp").dt.date().alias(DAY)
-    return log.turned(lambda rows: rows.filter(pl.col("timestamp").is_not_null()).with_columns(day))
+    days = log.turned(lambda rows: rows.filter(pl.col("timestamp").is_not_null()).with_columns(THE_DAY))
+    merged = log.merged
+    if merged is None or merged.frame is not log.frame or DAY not in merged.by:
+        return days
+    table = merged.table.filter(pl.col(DAY).is_not_null())
+    return replace(days, merged=replace(merged, frame=days.frame, table=table))
+
+
+def with_merged_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str] = ()) -> Log:
+    """Return the log with its rows merged for roll-ups of these metrics, by day and by these columns, if they can be."""
+    if log.merged is not None and log.merged.frame is log.frame:
+        return log
+    days = log.turned(lambda rows: rows.with_columns(THE_DAY)) if log.has("timestamp") else log
+    merged = merge_rows(days, metrics, [*by, *([DAY] if log.has("timestamp") else [])])
+    return log if merged is None else replace(log, merged=replace(merged, frame=log.frame))
 
 
 def come_back(log: Log) -> bool:

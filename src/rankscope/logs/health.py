@@ -14,7 +14,7 @@ import polars as pl
 from rankscope import words
 from rankscope.diagnostics import logs as rules
 from rankscope.diagnostics.rule import Finding, Rule
-from rankscope.impressions import COLUMNS, OUTCOMES, Log, first_known
+from rankscope.impressions import COLUMNS, OUTCOMES, Log, first_known, one_key
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Mean, Ratio
 from rankscope.logs.rollup import UnitTotals
@@ -207,8 +207,6 @@ def _by_row(
     wanted += [check.bad(log).sum().alias(f"count{i}") for i, check in enumerate(checks)]
     if log.has("position"):
         wanted.append(pl.col("position").min().alias("lowest"))
-    if log.has("timestamp"):
-        wanted.append(pl.col("timestamp").drop_nulls().dt.date().unique().implode().alias("days"))
     for name in outcomes:
         column = pl.col(name)
         counted = {"null": column.null_count(), "zero": (column == 0).sum(), "more": (column > 0).sum()}
@@ -218,17 +216,16 @@ def _by_row(
     counts = [(check, int(facts[f"count{i}"] or 0)) for i, check in enumerate(checks)]
     findings = _with_places(log, [(check, count) for check, count in counts if count], rows, whole)
     findings += _without_zeros(log, outcomes, facts, whole)
-    findings += [*_one_variant(log), *_days(log, facts), *_positions(log, facts.get("lowest"))]
+    findings += [*_one_variant(log), *_days(log), *_positions(log, facts.get("lowest"))]
     return rows, findings, 0 if facts.get("lowest") == 0 else 1
 
 
 def _merged(parts: pl.DataFrame) -> dict[str, Any]:
-    """Return the facts of several parts as one row: the lowest position, all days, some ids, and sums of counts."""
+    """Return the facts of several parts as one row: the lowest position, some ids, and sums of counts."""
     merged = {"lowest": pl.col("lowest").min()}
     for name, kind in parts.schema.items():
         if kind == pl.List:
-            several = pl.col(name).explode().drop_nulls().unique().sort()
-            merged[name] = (several if name == "days" else several.head(EXAMPLES)).implode()
+            merged[name] = pl.col(name).explode().drop_nulls().unique().sort().head(EXAMPLES).implode()
     return parts.select(merged.get(name, pl.col(name).sum()) for name in parts.columns).row(0, named=True)
 
 
@@ -265,8 +262,11 @@ def _one_variant(log: Log) -> Iterator[Finding]:
         yield rules.OneVariant.finding(log=log.label, variant=str(lowest), count=1)
 
 
-def _days(log: Log, facts: Mapping[str, Any]) -> Iterator[Finding]:
-    days: list[date] = sorted(facts.get("days") or [])
+def _days(log: Log) -> Iterator[Finding]:
+    if not log.has("timestamp"):
+        return
+    found = log.gather(lambda frame: frame.select(pl.col("timestamp").dt.date().alias("day")).unique())
+    days: list[date] = found["day"].drop_nulls().unique().sort().to_list()
     span = (days[-1] - days[0]).days + 1 if days else 0
     if span == len(days):
         return
@@ -331,11 +331,17 @@ def _named_before(column: str) -> bool:
 
 def _repeated(log: Log, whole: bool) -> Iterator[Finding]:
     pair = ["impression_id", "item_id"]
+    known = pl.all_horizontal(pl.col(pair).is_not_null())
+    keys = log.gather(
+        lambda frame: frame.filter(known).select(one_key(pair)).select(pl.len(), pl.col("key").n_unique()), pair[0]
+    )
+    if (keys["len"] == keys["key"]).all():  # equal pairs have one key
+        return
     lists = pl.col("impression_id").unique().sort()
     rows, ids = (pl.col("len") - 1).sum().alias("rows"), lists.head(EXAMPLES).implode().alias("ids")
 
     def repeats(frame: pl.LazyFrame) -> pl.LazyFrame:
-        items = frame.filter(pl.all_horizontal(pl.col(pair).is_not_null())).group_by(pair).len()
+        items = frame.filter(known).group_by(pair).len()
         return items.filter(pl.col("len") > 1).select(rows, lists.len().alias("lists"), ids)
 
     facts = _merged(log.gather(repeats, "impression_id"))
@@ -362,22 +368,26 @@ def _repeated_units(log: Log) -> Iterator[Finding]:
 def _going_back(log: Log) -> Iterator[Finding]:
     """Find sessions (or units) with times that go back from row to row, if most are in order."""
     key, noun = ("session_id", "session") if log.has("session_id") else ("unit_id", log.unit_noun)
-    step = pl.col("timestamp").drop_nulls().diff().dt.total_microseconds()
-    back = (step < 0).any().fill_null(value=False)
-    bad, span = pl.col("back"), pl.col("timestamp").max() > pl.col("timestamp").min()
+    bad, span = pl.col("back") > 0, pl.col("timestamp").max() > pl.col("timestamp").min()
     ids = pl.col(key).filter(bad).sort().head(EXAMPLES).implode().alias("ids")
-    count = (pl.col("timestamp").count().cast(pl.Int64) - 1).clip(lower_bound=0)
-    steps = count.alias("steps"), (step < 0).sum().alias("backward")
-    wanted = [bad.sum().alias("count"), pl.col("long", "steps", "backward").sum(), pl.len().alias("total"), ids]
+    wanted = [bad.sum().alias("count"), pl.col("long", "back", "timed").sum(), pl.len().alias("total"), ids]
 
     def of_groups(frame: pl.LazyFrame) -> pl.LazyFrame:
-        groups = frame.filter(pl.col(key).is_not_null()).group_by(key)
-        return groups.agg(back.alias("back"), span.alias("long"), *steps).select(wanted)
+        rows = frame.filter(pl.col(key).is_not_null()).select(key, "timestamp")
+        again = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift(1)) for name in (key, "timestamp"))
+        once = rows.filter(~again).sort(key, pl.col("timestamp").is_null(), maintain_order=True)
+        after = (pl.col(key) == pl.col(key).shift(1)) & (pl.col("timestamp") < pl.col("timestamp").shift(1))
+        groups = once.with_columns(after.alias("back")).group_by(key)
+        timed = (pl.col("timestamp").count() > 0).alias("timed")
+        return groups.agg(pl.col("back").sum(), span.alias("long"), timed).select(wanted)
 
     facts = _merged(log.gather(of_groups, key))
-    units = int(facts["count"])
-    some = int(facts["steps"]) >= FEWEST_STEPS and int(facts["backward"]) <= MAX_STEPS_BACK * int(facts["steps"])
-    if units and (some or units <= MAX_SHARE_GOING_BACK * int(facts["long"])):
+    units, timed = int(facts["count"]), pl.col(key).is_not_null() & pl.col("timestamp").is_not_null()
+    if not units:
+        return
+    steps = int(log.gather(lambda frame: frame.select(timed.sum().cast(pl.Int64))).sum().item()) - int(facts["timed"])
+    some = steps >= FEWEST_STEPS and int(facts["back"]) <= MAX_STEPS_BACK * steps
+    if some or units <= MAX_SHARE_GOING_BACK * int(facts["long"]):
         total, places = int(facts["total"]), [f"{noun} {one}" for one in facts["ids"]]
         yield rules.TimesGoBack.finding(log=log.label, unit=noun, count=units, total=total, places=places)
 

@@ -20,7 +20,7 @@ from rankscope.logs.rollup import unit_of
 
 Seconds = Annotated[float, Param("how many seconds", low=0.0)]
 click, conversion, revenue, query = (pl.col(name) for name in ("click", "conversion", "revenue", "query_id"))
-at = pl.col("timestamp")
+at, first = pl.col("timestamp"), pl.col(" first")  # of each unit, where windows are measured from it
 DAY = timedelta(days=1)
 Where = Annotated[
     str,
@@ -81,7 +81,7 @@ class ListCTR(OnlineMetric, aliases=("SERPCTR", "list_ctr")):
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known, clicked = _clicks(log)
-        return RatioParts("list", _any(clicked), _any(known))
+        return RatioParts("list", _any(clicked), _any(known), distinct=True)
 
 
 class Abandonment(OnlineMetric):
@@ -94,7 +94,7 @@ class Abandonment(OnlineMetric):
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known, clicked = _clicks(log)
-        return RatioParts("list", (known.any() & ~clicked.any()).cast(pl.Float64), _any(known))
+        return RatioParts("list", (known.any() & ~clicked.any()).cast(pl.Float64), _any(known), distinct=True)
 
 
 class GoodAbandonment(OnlineMetric):
@@ -110,7 +110,8 @@ class GoodAbandonment(OnlineMetric):
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         known, clicked = _clicks(log)
         left = known.any() & ~clicked.any() & pl.col("reward").is_not_null().any()
-        return RatioParts("list", (left & (pl.col("reward") > 0).any()).cast(pl.Float64), left.cast(pl.Float64))
+        good = left & (pl.col("reward") > 0).any()
+        return RatioParts("list", good.cast(pl.Float64), left.cast(pl.Float64), distinct=True)
 
 
 class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
@@ -149,7 +150,8 @@ class CVR(OnlineMetric, aliases=("ConversionRate", "conversion_rate")):
         if self.per in {"click", "impression"}:
             rows = known & (click > 0).fill_null(value=False) if self.per == "click" else known
             return RatioParts("row", rows & (conversion > 0), rows)
-        return RatioParts(self.per, _any(known & (conversion > 0)), _any(known))  # type: ignore[arg-type] # it is no row here
+        bought = _any(known & (conversion > 0))
+        return RatioParts(self.per, bought, _any(known), distinct=True)  # type: ignore[arg-type] # it is no row here
 
 
 class RPM(OnlineMetric, aliases=("RevenuePerThousand",)):
@@ -219,7 +221,7 @@ class SessionLength(OnlineMetric):
     watch = "Longer may mean interested or lost: it has no better direction."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        return RatioParts("session", (at.max() - at.min()).dt.total_microseconds() / 1e6, ONE)
+        return RatioParts("session", (at.max() - at.min()).dt.total_microseconds() / 1e6, ONE, distinct=True)
 
 
 class ItemsPerSession(OnlineMetric):
@@ -230,7 +232,7 @@ class ItemsPerSession(OnlineMetric):
     better = "neither"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        return RatioParts("session", _shown(log).sum() if log.has("shown") else pl.len().cast(pl.Float64), ONE)
+        return RatioParts("session", pl.col(" items").sum(), ONE, distinct=True, sums={" items": _shown(log)})
 
 
 class SessionsPerUser(OnlineMetric):
@@ -242,7 +244,7 @@ class SessionsPerUser(OnlineMetric):
     source = "Kohavi, Deng, Frasca, Longbotham, Walker and Xu, Trustworthy online controlled experiments, KDD 2012"
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        return RatioParts("unit", pl.col("session_id").drop_nulls().n_unique().cast(pl.Float64))
+        return RatioParts("unit", pl.col("session_id").drop_nulls().n_unique().cast(pl.Float64), distinct=True)
 
 
 class TimeToSuccess(OnlineMetric):
@@ -254,9 +256,9 @@ class TimeToSuccess(OnlineMetric):
     watch = "Sessions without a click are left out: a change that loses the slow ones looks faster."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        first = at.filter(click > 0).min()
-        seconds = ((first - at.min()).dt.total_microseconds() / 1e6).fill_null(0.0)
-        return RatioParts("session", seconds, first.is_not_null().cast(pl.Float64))
+        clicked = pl.when(click > 0).then(at).min()
+        seconds = ((clicked - at.min()).dt.total_microseconds() / 1e6).fill_null(0.0)
+        return RatioParts("session", seconds, clicked.is_not_null().cast(pl.Float64), distinct=True)
 
 
 def _queries(again: pl.Expr, rows: pl.LazyFrame, groups: list[str]) -> pl.LazyFrame:
@@ -266,7 +268,11 @@ def _queries(again: pl.Expr, rows: pl.LazyFrame, groups: list[str]) -> pl.LazyFr
         return pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift(step)) for name in names)
 
     groups = [name for name in groups if name != "query_id"]  # the next query of a session is one of another slice
-    once = rows.select(*groups, query, at).filter(~alike([*groups, "query_id", "timestamp"], 1))
+    once = (
+        rows.select(*groups, query, at)
+        .filter(~alike([*groups, "query_id", "timestamp"], 1))
+        .unique(maintain_order=True)
+    )
     starts = query.is_not_null() & ~(alike(groups, 1) & (query == query.shift(1)).fill_null(value=False))
     ordered = once.sort(*groups, at, maintain_order=True).filter(starts)
     return ordered.with_columns(alike(groups, -1).alias(" next")).with_columns(again.alias(" again"))
@@ -285,7 +291,12 @@ class ReformulationRate(OnlineMetric):
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         soon = (at.shift(-1) - at).dt.total_microseconds() <= self.within * 1e6
         again = (pl.col(" next") & soon & (query != query.shift(-1))).fill_null(value=False)
-        return RatioParts("session", pl.col(" again").sum(), pl.len(), prepared=partial(_queries, again))
+        return RatioParts("session", pl.col(" again").sum(), pl.len(), prepared=partial(_queries, again), distinct=True)
+
+
+def _with_first(rows: pl.LazyFrame, groups: list[str]) -> pl.LazyFrame:
+    """Return the rows with the time of the first of each group."""
+    return rows.with_columns(at.min().over(groups).alias(" first"))
 
 
 class _Windowed(OnlineMetric):
@@ -295,11 +306,14 @@ class _Windowed(OnlineMetric):
     needs: ClassVar[tuple[str, ...]] = ("unit_id", "timestamp")
     unit: ClassVar[str] = "user"
 
-    def _parts(self, value: pl.Expr, days: float, end: datetime | None) -> RatioParts:
+    def _parts(self, value: pl.Expr, days: float, end: datetime | None, **sums: pl.Expr) -> RatioParts:
         if end is None:
             raise InputError(f"{self}: the log has no times")
-        whole = (at <= end - timedelta(days=days)).any()  # row by row, as older Polars take a literal for a list here
-        return RatioParts("unit", value * whole.cast(pl.Float64), whole.cast(pl.Float64), (~whole).cast(pl.Float64))
+        whole = (
+            first <= end - timedelta(days=days)
+        ).any()  # row by row, as older Polars take a literal for a list here
+        seen, left_out = whole.cast(pl.Float64), (~whole).cast(pl.Float64)
+        return RatioParts("unit", value * seen, seen, left_out, prepared=_with_first, distinct=True, sums=sums)
 
 
 class ReturnRate(_Windowed):
@@ -315,7 +329,7 @@ class ReturnRate(_Windowed):
     watch = "Users first seen near the end of the log are left out and counted."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        start = at.min().dt.truncate("1d") + DAY
+        start = first.dt.truncate("1d") + DAY
         return self._parts(_any((at >= start) & (at < start + self.days * DAY)), self.days + 1, end)
 
 
@@ -329,7 +343,7 @@ class Retention(_Windowed):
     watch = "It is about one day: a weekly rhythm makes day 7 higher than day 6."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        day = at.min().dt.truncate("1d") + self.days * DAY
+        day = first.dt.truncate("1d") + self.days * DAY
         return self._parts(_any((at >= day) & (at < day + DAY)), self.days + 1, end)
 
 
@@ -343,7 +357,8 @@ class LTV(_Windowed, aliases=("LifetimeValue",)):
     watch = "It is the value of a horizon, not of a lifetime, and a few users hold most of it."
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
-        return self._parts(revenue.filter(at < at.min() + self.days * DAY).sum(), self.days, end)
+        early = pl.when(at < first + self.days * DAY).then(pl.col(" revenue")).sum()
+        return self._parts(early, self.days, end, **{" revenue": revenue})
 
 
 def _not_below_one(q: float) -> str:
@@ -405,7 +420,7 @@ class Share(OnlineMetric):
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         rows = _events(log, self.where)
-        return RatioParts("unit", _any(rows)) if unit_of(log) else RatioParts("row", rows)
+        return RatioParts("unit", _any(rows), distinct=True) if unit_of(log) else RatioParts("row", rows)
 
 
 def _events(log: Log, where: str) -> pl.Expr:

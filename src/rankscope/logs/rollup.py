@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError
-from rankscope.impressions import Log, first_known
+from rankscope.impressions import COLUMNS, ROWS, Log, Merged, first_known
 from rankscope.lists import Array
 from rankscope.logs.base import KEYS, Earning, Level, OnlineMetric, RatioParts, before_of
 from rankscope.logs.bins import sum_in_bins
@@ -29,6 +29,7 @@ _ALL_ROWS = (
     "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
     'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
 )
+FEW, LOOKED = 1 << 20, 10_000  # rows that are merged in any case, and how many are looked at of a larger log
 SIZES = (1e-50, 1e50)  # of numbers other than 0: their squares and ratios stay finite
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
@@ -256,13 +257,16 @@ def roll_up(
     end = (end or _end(log)) if any(metric.windowed for metric in metrics) else None
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
-    alone, both = unit and not attributes and log.elsewhere is None, None
-    if alone and all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
+    alone = unit and not attributes and log.elsewhere is None
+    both: tuple[pl.DataFrame, Mapping[str, UnitRows]] | None = None
+    if alone and (merged := _of_merged(log, metrics, parts, keys)) is not None:
+        both = merged.collect(), {}
+    elif alone and all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
         rows = [_columns(i, part) for i, part in enumerate(parts) if part.level == "row"]
         both = sum_in_bins(log, keys, {name: value for one in rows for name, value in one.items()}, _kept(parts))
     if both is None:
         more = [name for name in attributes if name not in keys]
-        found = log.gather(lambda frame: _query(replace(log, frame=frame), parts, keys, unit, more), unit)
+        found = log.gather(lambda frame: _query(frame, log.label, parts, keys, unit, more), unit)
         held = {name: UnitRows.of_lists(found[name]) for name in _kept(parts)}
     else:
         found, held = both
@@ -420,11 +424,12 @@ def _end(log: Log) -> Any:
 
 
 def _query(
-    log: Log, parts: Sequence[RatioParts], keys: Sequence[str], unit: str, attributes: Sequence[str]
-) -> pl.LazyFrame:
-    """One row a unit (and group) with two columns a metric, and the number of rows."""
+    frame: pl.LazyFrame, label: str, parts: Sequence[RatioParts], keys: Sequence[str], unit: str, attributes: Sequence[str] = (), count: str = ""
+) -> pl.LazyFrame:  # fmt: skip
+    """One row a unit (and group) with two columns a metric, and the number of rows, or the sum of the column ``count``."""
     here: list[pl.Expr] = []
     inner: dict[tuple[Level, Any], list[int]] = {}
+    frame = frame.with_columns(_sums(parts))
     for i, part in enumerate(parts):
         if part.level == "values":
             here.append(_kept(parts)[f"v{i}"].drop_nulls() if unit else _kept(parts)[f"v{i}"])
@@ -435,24 +440,86 @@ def _query(
         elif part.level == "once":
             first, *known = _numbers(i, part)
             here += [first_known(first).fill_null(0.0), *(column.max() for column in known)]
-        elif part.level == "unit" and unit:
+        elif part.level == "unit" and unit and part.prepared is None:
             here += _numbers(i, part)
         else:
             inner.setdefault((part.level, part.prepared), []).append(i)
     if not unit:
         if inner:
-            raise DataError(f"{log.label}: no user, session or list is named")
-        return log.frame.select(*keys, *attributes, *here, pl.lit(1).alias("rows"))
+            raise DataError(f"{label}: no user, session or list is named")
+        return frame.select(*keys, *attributes, *here, pl.lit(1).alias("rows"))
     of_units = [first_known(pl.col(name)) for name in attributes]
-    out = log.frame.group_by(keys).agg(*here, *of_units, pl.len().alias("rows"))
+    out = frame.group_by(keys).agg(*here, *of_units, (pl.col(count).sum() if count else pl.len()).alias("rows"))
     for (level, prepared), places in inner.items():
-        rows, groups = log.frame.filter(pl.col(KEYS[level]).is_not_null()), list(dict.fromkeys([*keys, KEYS[level]]))
+        groups = list(dict.fromkeys([*keys, KEYS.get(level, unit)]))
+        rows = frame.filter(pl.col(KEYS[level]).is_not_null()) if level in KEYS else frame
         each = (rows if prepared is None else prepared(rows, groups)).group_by(groups)
         lists = each.agg(*[column for i in places for column in _numbers(i, parts[i])])
         columns = [name for i in places for name in _columns(i, parts[i])]
         table = lists.group_by(keys).agg(pl.col(name).sum() for name in columns)
         out = out.join(table, on=keys, how="left", nulls_equal=True).with_columns(pl.col(columns).fill_null(0.0))
     return out
+
+
+# --- several roll-ups in one pass ---------------------------------------------------------------------------------
+
+
+def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merged | None:
+    """Merge the rows of a log, so that roll-ups of these metrics by some of these columns (and the unit) need no other pass over it.
+
+    Metrics that need every row are left out. None where rows name no unit or are elsewhere, or a large log has few rows that are alike.
+    """
+    unit = unit_of(log)
+    if not unit or log.elsewhere is not None:
+        return None
+    end = _end(log) if any(metric.windowed for metric in metrics) else None
+    both = [(m, m.parts(log, end)) for m in dict.fromkeys(metrics) if before_of(m) is None and log.has(*m.columns(log))]
+    both = [(m, part) for m, part in both if part.distinct or (m.rowwise and part.level == "row")]
+    added = [column for i, (_, part) in enumerate(both) if not part.distinct for column in _numbers(i, part)]
+    added += _sums(part for _, part in both)
+    seen = {unit: None, **dict.fromkeys(by)}
+    for metric, part in both:
+        if part.distinct:
+            asked = list(metric.columns(log)) if part.prepared else sorted(_roots(_columns(0, part).values()))
+            unasked = {*part.sums, *_roots(part.sums.values())} if part.sums else set()
+            more = [KEYS[part.level]] if part.level in KEYS else []
+            seen |= dict.fromkeys([*more, *(name for name in asked if name not in unasked)])
+    top = log.collect(log.frame.head(LOOKED).select(*seen)) if log.rows > FEW else pl.DataFrame()
+    if 2 * top.n_unique() > len(top):
+        return None
+    ids = [name for name in seen if name in log.roles and COLUMNS[name].kind == "id"]
+    plain = all(COLUMNS[name].kind != "id" for name in _roots(added) & set(log.roles) - set(seen))
+    sums = [pl.col(column.meta.output_name()).sum() for column in added]
+
+    def merge(frame: pl.LazyFrame) -> pl.LazyFrame:
+        rows = frame.select(*seen, *added).group_by(*seen, maintain_order=True)
+        return rows.agg(*sums, pl.len().cast(pl.Int64).alias(ROWS))
+
+    table = log.gather(merge, unit, ids if plain else ())
+    return Merged(log.frame, table, (unit, *by), tuple(metric for metric, _ in both))
+
+
+def _of_merged(
+    log: Log, metrics: Sequence[Earning], parts: Sequence[RatioParts], keys: Sequence[str]
+) -> pl.LazyFrame | None:
+    """Return the query of a roll-up from merged rows, or None if there are none for it."""
+    merged = log.merged
+    if (
+        merged is None
+        or merged.frame is not log.frame
+        or not {*keys} <= {*merged.by}
+        or not {*metrics} <= {*merged.metrics}
+    ):
+        return None
+    own = []
+    for metric, part in zip(metrics, parts, strict=True):
+        at = merged.metrics.index(metric)
+        below = None if part.denominator is None else pl.col(f"d{at}")
+        again = (
+            replace(part, sums={}) if part.distinct else replace(part, numerator=pl.col(f"n{at}"), denominator=below)
+        )
+        own.append(again)
+    return _query(merged.table.lazy(), log.label, own, keys, keys[0], count=ROWS)
 
 
 def _columns(i: int, part: RatioParts) -> dict[str, pl.Expr]:
@@ -463,6 +530,16 @@ def _columns(i: int, part: RatioParts) -> dict[str, pl.Expr]:
 
 def _numbers(i: int, part: RatioParts) -> list[pl.Expr]:
     return [value.cast(pl.Float64).alias(name) for name, value in _columns(i, part).items()]
+
+
+def _roots(expressions: Iterable[pl.Expr]) -> set[str]:
+    """The columns that expressions look at."""
+    return {name for one in expressions for name in one.meta.root_names()}
+
+
+def _sums(parts: Iterable[RatioParts]) -> list[pl.Expr]:
+    """The columns that expressions add up over."""
+    return [*{name: value.alias(name) for part in parts for name, value in part.sums.items()}.values()]
 
 
 def _kept(parts: Sequence[RatioParts]) -> dict[str, pl.Expr]:

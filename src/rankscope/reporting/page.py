@@ -25,6 +25,9 @@ from rankscope.blocks import (
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.request import EXPERIMENT_OPTIONS
 from rankscope.impressions import Log
+from rankscope.logs.base import parse_online_metrics
+from rankscope.logs.cuts import attribute_columns, with_merged_rows
+from rankscope.logs.metrics import usual_metrics
 from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
 from rankscope.reporting import clicks as of_clicks
 from rankscope.reporting import experiments, of_logs
@@ -46,6 +49,7 @@ from rankscope.verbs.estimate.estimate import estimate
 from rankscope.verbs.experiment.days import over_days
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
+from rankscope.verbs.experiment.roles import roles_of
 from rankscope.verbs.interleaving.interleaving import interleaving
 from rankscope.verbs.online.online import online
 from rankscope.verbs.position_bias.position_bias import position_bias
@@ -190,13 +194,17 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
             else interleaving(log, credit=metrics, **given)
         )
         return _with_clicks(page_of_result(of_design, title, command), log, models)
+    wanted = metrics
+    if "primary" in given:
+        wanted = [given["primary"], *([metrics] if isinstance(metrics, str) else metrics or [])]
+    if log.of_impressions and design:  # the experiment, its days and slices, and online metrics sum up the same rows
+        roles = roles_of(log, metrics, *map(given.get, ("primary", "guardrails", "margin")))
+        also = parse_online_metrics(wanted) if wanted else usual_metrics(log)
+        log = with_merged_rows(log, [*roles, *also], ["variant", *attribute_columns(log, given.get("slices"))])
     found = _experiment(log, metrics, given) if design else None
     values = None
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
-        wanted = metrics
-        if "primary" in given:
-            wanted = [given["primary"], *([metrics] if isinstance(metrics, str) else metrics or [])]
         values = online(log, wanted, by=over, level=1 - given.get("alpha", 0.05))
     if found is not None:
         page = page_of_experiment(found, title, command, values)

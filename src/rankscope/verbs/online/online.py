@@ -16,7 +16,7 @@ from rankscope.inference.base import Bounds, check_between
 from rankscope.inference.order_statistics import quantile_of
 from rankscope.lists import Array, exact_sum
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
-from rankscope.logs.cuts import DAY, column_of, parts_by, slice_names, with_days, with_positions
+from rankscope.logs.cuts import DAY, column_of, parts_by, slice_names, with_days, with_merged_rows, with_positions
 from rankscope.logs.health import LogHealth, empty_cells, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
 from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
@@ -75,6 +75,8 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     if not chosen:
         raise DataError(_nothing_allowed(read))
     health = examine(read, metrics=chosen)
+    cut = [column_of(read, name) for name in slice_names(read, slices)]
+    read = with_merged_rows(read, chosen, cut)
     units = roll_up(read, chosen)
     health = replace(health, facts=(*health.facts, *empty_cells(read, units, health.facts)))
     values = [_value(units, metric, np.arange(units.count), level) for metric in chosen]
