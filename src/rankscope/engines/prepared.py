@@ -92,7 +92,7 @@ class PreparedQrels:
             scores.reshape(len(length), -1).sort(axis=1)
         places = mappings.places_of(scores, length, score, self.documents, rankings, order.ties, alike)
         return PreparedRun(
-            qrels=self, document_scores=score, length=length, places=places, order=order, query_id=self.names, size=self.size,
+            qrels=self, scores=score, length=length, places=places, order=order, query_id=self.names, size=self.size,
             retrieved=length if order.depth is None else np.minimum(length, order.depth),
         )  # fmt: skip
 
@@ -105,7 +105,7 @@ class PreparedRun(LazyJudged):
     """A run judged by prepared judgments. Its documents are computed only if they are asked for."""
 
     qrels: PreparedQrels
-    document_scores: Array
+    scores: Array
     length: Array
     places: mappings.Places
     order: Order
@@ -114,14 +114,12 @@ class PreparedRun(LazyJudged):
     def flat(self) -> Judged:
         """The same document by document."""
         qrels = self.qrels
-        return mappings.lay_out(
-            qrels.names, qrels.size, qrels.grade, self.document_scores, self.length, self.places, self.order
-        )
+        return mappings.lay_out(qrels.names, qrels.size, qrels.grade, self.scores, self.length, self.places, self.order)
 
     @cached_property
     def _shown_rank(self) -> Array:
         rank, depth = self.places.rank, self.order.depth
-        hidden = np.isnan(self.document_scores) if depth is None else np.isnan(self.document_scores) | (rank > depth)
+        hidden = np.isnan(self.scores) if depth is None else np.isnan(self.scores) | (rank > depth)
         return np.where(hidden, NOT_SHOWN, rank)
 
     def chunks(self, cells: int = 0) -> list[Array]:

@@ -310,9 +310,7 @@ def _row_values(value: Any, what: str) -> Iterable[Any]:
     return range(-1, -len(value) - 1, -1) if what == "run" else repeat(1, len(value))
 
 
-def _sound(
-    frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, reader_notes: ReaderNotes
-) -> pl.DataFrame:
+def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, notes: ReaderNotes) -> pl.DataFrame:
     good = frame[value].is_not_null()
     if value == "grade":
         good &= frame[value].is_not_nan().fill_null(False)
@@ -322,7 +320,7 @@ def _sound(
     for row in np.flatnonzero(~good.to_numpy()).tolist():
         query, doc, cell = frame["query_id"][row], frame["doc_id"][row], cells[row]
         fault = f"{value} {quote_value(cell)} is not a number{hint_at_names(value, str(cell))}"
-        reader_notes.fault("number", f"{label}: query {query!r}, document {doc!r}: {fault}")
+        notes.fault("number", f"{label}: query {query!r}, document {doc!r}: {fault}")
     return frame.filter(good)
 
 

@@ -109,11 +109,9 @@ class Examination:
         rows = document.get("positions")
         if not isinstance(rows, Sequence) or not rows or not all(isinstance(row, Mapping) for row in rows):
             raise InputError(f"{label}: positions must be a list of objects, one per position: {REMEDY}")
-        positions = [row.get("position") for row in rows]
-        if positions != list(range(1, len(rows) + 1)):
-            raise InputError(
-                f"{label}: positions must be 1 to {len(rows)} in order, and are {words.listing(positions)}"
-            )
+        order = [row.get("position") for row in rows]
+        if order != list(range(1, len(rows) + 1)):
+            raise InputError(f"{label}: positions must be 1 to {len(rows)} in order, and are {words.listing(order)}")
         columns = {name: [row.get(name) for row in rows] for name in ("examination", "alpha", "beta")}
         try:
             trust = {name: columns[name] for name in ("alpha", "beta") if any(v is not None for v in columns[name])}

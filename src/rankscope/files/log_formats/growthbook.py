@@ -72,10 +72,9 @@ def read_growthbook(log_input: LogInput) -> LogTable:
         users, remarks = _with_metric(users, part, unit)
         notes += remarks
     metrics = f", {words.listing([part.name for part in measured])}" if measured else ""
-    source = log_input.source(
-        "GrowthBook", [*exposures, *measured], place_of=places(log_input.label, users, {unit: unit})
-    )
-    notes = [*log_input.left_out([*exposures, *measured], "rows"), *dict.fromkeys(notes)]
+    parts = [*exposures, *measured]
+    source = log_input.source("GrowthBook", parts, place_of=places(log_input.label, users, {unit: unit}))
+    notes = [*log_input.left_out(parts, "rows"), *dict.fromkeys(notes)]
     return LogTable(users, source, f"GrowthBook: {words.counted(users.height, 'user')} in variations{metrics}", notes)
 
 

@@ -78,10 +78,9 @@ def read_ubi(log_input: LogInput) -> LogTable:
     done = _done(events)
     shown, added = _shown(lists, done)
     if not shown.height:
-        fault = (
-            f"no query with hits, and no event of shown items; UBI has {EXPECTS}, or events of the action impression"
+        raise InputError(
+            f"{log_input.label}: no query with hits, and no event of shown items; UBI has {EXPECTS}, or events of the action impression"
         )
-        raise InputError(f"{log_input.label}: {fault}")
     known = pl.concat([lists.select("impression_id"), shown.select("impression_id")]).unique()
     done = _matched(done.join(known, on="impression_id", how="semi", maintain_order="left"), shown)
     rows = _rows(shown, done, _dwell(events, lists), observed=bool(events.height))

@@ -87,9 +87,8 @@ def _slices(
     if not families or not families[0].validity.holds:
         return [], ["Slices are left out: the log supports no verdict"]
     systems = families[0].primary.systems
-    panels, notes = counterfactual.slices(
-        attribute_columns(counterfactual.made.log, columns), counterfactual.measured[0]
-    )
+    names = attribute_columns(counterfactual.made.log, columns)
+    panels, notes = counterfactual.slices(names, counterfactual.measured[0])
     if len(panels) > MOST_CONTRASTED * len(counterfactual.policies):
         raise DataError(f"--slices: {len(panels)} slices are too many: name fewer columns")
     within = {label: panel.of_rows([panel.systems.index(name) for name in systems]) for label, panel in panels.items()}
