@@ -10,7 +10,9 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import InputError
+from rankscope.files.log_formats.inputs import LogRows, _numeric_times
 from rankscope.scoring.logs import read_log
+from rankscope.tables import Source
 
 COUNT = 400
 
@@ -132,6 +134,15 @@ def test_days_since_a_start_are_no_times() -> None:
 def test_numbers_of_seconds_are_times(number: int, said: int) -> None:
     log = read_log(pl.DataFrame({"user": ["a"], "click": [1], "time": [number]}))
     assert log.collect(log.frame.select("timestamp")).item().year == said
+
+
+def test_numbers_are_dates_only_if_those_of_all_parts_are() -> None:
+    """Parts on other machines tell their least and largest numbers one by one."""
+    rows = LogRows(pl.LazyFrame({"date": [20240511]}), {"date": pl.Int64()}, Source("log"))
+    for least, largest, dates in (([20240101, 20240201], [20240105, 20240203], True), ([20240101, 3], [1, 2e9], False)):
+        ends = pl.DataFrame({"least": least, "largest": largest}, strict=False)
+        _, notes = _numeric_times(rows, "date", pl.col("date"), ends)
+        assert any("dates like 20240203" in note for note in notes) == dates
 
 
 # --- numbers in columns without a role ---------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.worlds.items import made_candidates, quality_scores
+from rankscope.worlds.items import judged_candidates, made_candidates, quality_scores
 from rankscope.worlds.world import STREAMS, World, stream
 
 SMALL: dict[str, Any] = {"users": 400, "items": 6, "candidates": 9, "queries": 30}
@@ -414,3 +414,10 @@ def test_the_page_lists_every_parameter_with_its_meaning() -> None:
         usual = one.default if isinstance(one.default, tuple) else (one.default,)
         default = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in usual)
         assert f"| `{one.name}` | {World.about(one.name)} | {default} |" in page
+
+
+def test_judged_queries_are_asked_as_often_as_their_popularity_says() -> None:
+    qrels = pl.DataFrame({"query_id": ["a", "b", "c", "d"], "doc_id": ["x"] * 4, "grade": [1.0] * 4})
+    candidates, _ = judged_candidates(World.of({"popularity": 1.5}), qrels)
+    expected = np.arange(1.0, 5.0) ** -1.5
+    assert sorted(candidates.popularity, reverse=True) == pytest.approx((expected / expected.sum()).tolist())
