@@ -184,7 +184,7 @@ def _measured(
     tried = [(point, candidates.means(candidates.known[key, None], everything)[0] * (1 if candidates.measures[0].better == "higher" else -1))
              for key, point in candidates.points.items() if (key, None) in candidates.known]  # fmt: skip
     return Tuning(
-        contrasts(held_out), optimistic, parts, chosen, system.name(chosen), str(judge.search), request, guards, tried,
+        [contrasts(held_out)], optimistic, parts, chosen, system.name(chosen), str(judge.search), request, guards, tried,
         lambda: system.run(chosen, judge.names(everything)), lambda: [(q, system.run(p, t)) for q, p, t in frames],
     )  # fmt: skip
 
@@ -219,11 +219,14 @@ def _system(
 def _baseline(candidates: TriedPoints, named: str | None) -> tuple[str, Array]:
     """Return the name and the values of the baseline."""
     system = candidates.system
-    known: dict[str, Run] = {}
-    if isinstance(system, RunChoice):
-        known = dict(system.by_name)
-    elif isinstance(system, Fused):
-        known = {run.name: run for run in system.runs.runs}
+    runs = (
+        system.by_name.values()
+        if isinstance(system, RunChoice)
+        else system.runs.runs
+        if isinstance(system, Fused)
+        else ()
+    )
+    known: dict[str, Run] = {run.name: run for run in runs}
     if named is None and system.usual is not None:
         return system.name(system.usual), candidates.values(system.usual)
     name = named if named is not None else next(iter(known))
@@ -233,17 +236,9 @@ def _baseline(candidates: TriedPoints, named: str | None) -> tuple[str, Array]:
 
 
 def _guardrails(given: Any) -> dict[Metric, Margin | None]:
-    pairs = (
-        given.items()
-        if isinstance(given, Mapping)
-        else []
-        if given is None
-        else [given]
-        if isinstance(given, str)
-        else given
-    )
+    given = given.items() if isinstance(given, Mapping) else [given] if isinstance(given, str) else given or []
     out: dict[Metric, Margin | None] = {}
-    for said in pairs:
+    for said in given:
         name, loss = split_margin(said)
         meaning = "the loss that would be accepted"
         out[parse(name)] = None if loss is None else read_margin(loss, f"guardrail {name}={loss}", meaning)
