@@ -219,14 +219,9 @@ def _system(
 def _baseline(candidates: TriedPoints, named: str | None) -> tuple[str, Array]:
     """Return the name and the values of the baseline."""
     system = candidates.system
-    runs = (
-        system.by_name.values()
-        if isinstance(system, RunChoice)
-        else system.runs.runs
-        if isinstance(system, Fused)
-        else ()
-    )
-    known: dict[str, Run] = {run.name: run for run in runs}
+    known: dict[str, Run] = {}
+    if isinstance(system, RunChoice | Fused):
+        known = {run.name: run for run in (system.runs.runs if isinstance(system, Fused) else system.by_name.values())}
     if named is None and system.usual is not None:
         return system.name(system.usual), candidates.values(system.usual)
     name = named if named is not None else next(iter(known))
