@@ -20,7 +20,7 @@ import ast
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache
@@ -316,6 +316,13 @@ class Declared(metaclass=_DeclaredType):
         if len(spelled) != 1:
             raise _unread(cls, value, f"it names {len(spelled)}, but only one fits here")
         return spelled[0]  # type: ignore[no-any-return]
+
+    @classmethod
+    def read_all(cls, given: Any) -> list[Self]:
+        """Return the objects of this kind for one, for several, or for texts that name several. Raises InputError, with the nearest name."""
+        several = [given] if isinstance(given, str | type | Declared) or not isinstance(given, Iterable) else given
+        parts = (part for one in several for part in (split_spellings(one) if isinstance(one, str) else (one,)))
+        return [one for part in parts for one in (parse_all(cls, part) if isinstance(part, str) else (cls.read(part),))]
 
     def ready(self) -> Self:
         """Return the object itself, or raise InputError if a required parameter is missing."""

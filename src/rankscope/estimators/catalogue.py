@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from rankscope.declared import parse_all, split_spellings
 from rankscope.errors import InputError
 from rankscope.estimators import clicked, single, slates  # noqa: F401 - declare their estimators
 from rankscope.estimators.base import Estimator
@@ -20,15 +18,7 @@ def read_estimators(given: Any) -> list[Estimator]:
     >>> read_estimators(["IPS, SNIPS(clip=50)", "DR"])
     [IPS, SNIPS(clip=50), DR]
     """
-    if isinstance(given, str | type | Estimator) or not isinstance(given, Iterable):
-        given = [given]
-    out: list[Estimator] = []
-    for one in given:
-        if isinstance(one, str):
-            for part in split_spellings(one):
-                out += parse_all(Estimator, part)
-        else:
-            out.append(Estimator.read(one))
+    out = Estimator.read_all(given)
     if not out:
         raise InputError("no estimator is named: give one, like SNIPS")
     return list(dict.fromkeys(each.ready() for each in out))

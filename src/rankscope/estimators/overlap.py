@@ -88,13 +88,11 @@ class LogSupport:
             missing = 1 - self.mean_weight
             yield low.caution(**named, mean=self.mean_weight, error=self.mean_weight_error, share=missing), True
         if self.effective_clicks < FEW:
-            numbers = {
-                "clicks": self.effective_clicks,
-                "needed": self.units_needed,
-                "noun": self.noun,
-                "units": self.units,
-            }
-            yield rules.FewEffectiveClicks.caution(**named, **numbers), self.effective_clicks < TOO_FEW
+            clicks, traffic = (
+                self.effective_clicks,
+                {"needed": self.units_needed, "noun": self.noun, "units": self.units},
+            )
+            yield rules.FewEffectiveClicks.caution(**named, **traffic, clicks=clicks), clicks < TOO_FEW
         if self.largest_share > LARGEST:
             yield rules.OneEventDominates.caution(**named, share=self.largest_share, weight=self.largest_weight), True
 

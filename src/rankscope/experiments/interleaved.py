@@ -143,24 +143,23 @@ class Interleaved:
         """Return the panel of preferences. With ``each_unit`` a unit counts once, for the ranker that it prefers."""
         name = OF_UNITS.format(units=words.plural(units.noun)) if each_unit else PREFERENCE
         made = {
-            pair: self._duel(units, pair, units.columns(one).T, name, each_unit)
+            pair: self._duel(units, pair, units.columns(one), name, each_unit)
             for pair, one in summed(self.credit, self.rankers).items()
         }
-        if len(made) == 1:
-            return next(iter(made.values()))
+        first, *others = made.values()
+        if not others:
+            return first
         seen = [panel for panel in made.values() if panel.values.shape[1]]
-        means = {name: [panel.means[name] for panel in seen if name in panel.systems] for name in self.rankers}
-        values = np.array([[float(np.mean(means[name]))] * units.count for name in self.rankers])
-        first = next(iter(made.values()))
+        means = [np.mean([panel.means[name] for panel in seen if name in panel.systems]) for name in self.rankers]
+        values = np.repeat(np.array(means)[:, None], units.count, axis=1)
         return Duels(first.measure, self.rankers, tuple(map(str, range(units.count))), values, duels=made)
 
     def _duel(self, units: UnitTotals, pair: tuple[str, str], totals: Array, name: str, each_unit: bool) -> Panel:
-        won, of = totals
-        seen = of > 0
-        share = np.where(seen, won, 0.0)[seen] / of[seen]
+        won, of = totals[totals[:, 1] > 0].T
+        share = won / of
         if each_unit:
             share = (1 + np.sign(np.round(share - 0.5, 12))) / 2
-        weights = np.ones(len(share)) if each_unit else of[seen]
+        weights = np.ones(len(share)) if each_unit else of
         apart = 2 * share - 1
         error = (
             float(np.linalg.norm(weights * (apart - np.average(apart, weights=weights))) / weights.sum())
@@ -340,11 +339,11 @@ class Interleaved:
         if len(self.rankers) != 2 or not self.ranks:
             ranks = " and ".join(f"rank_{name}" for name in self.rankers)
             raise DataError(f"{self.log.label}: competitive pairs need two rankers and the columns {ranks}")
-        pair = ["impression_id", (pl.col("position") - 1) // 2]
-        by_place = pl.col("position")
-        wished = {name: pl.col(name).cast(pl.Float64).fill_null(math.inf).sort_by(by_place) for name in self.ranks}
-        opens_later = [(wish.first() > wish.last()).over(pair) for wish in wished.values()]
-        last = pl.col("team").sort_by(by_place).last().over(pair)
-        wanted = pl.when(last == self.rankers[0]).then(opens_later[0]).otherwise(opens_later[1])
-        both = pl.len().over(pair) == 2
-        return replace(self.log, frame=self.log.frame.filter(wanted & both))
+        pair, place = ["impression_id", (pl.col("position") - 1) // 2], pl.col("position")
+        wished = (pl.col(name).cast(pl.Float64).fill_null(math.inf).sort_by(place) for name in self.ranks)
+        one, other = (
+            (wish.first() > wish.last()).over(pair) for wish in wished
+        )  # true if the later item is wished first
+        last = pl.col("team").sort_by(place).last().over(pair)
+        wanted = pl.when(last == self.rankers[0]).then(one).otherwise(other)
+        return replace(self.log, frame=self.log.frame.filter(wanted & (pl.len().over(pair) == 2)))

@@ -19,19 +19,8 @@ from rankscope.files.side_tables import ITEMS
 from rankscope.tables import Array
 
 NAMES = (
-    "feature",
-    "category",
-    "categories",
-    "subtopic",
-    "aspect",
-    "genre",
-    "genres",
-    "tag",
-    "facet",
-    "class",
-    "cluster",
-    "source",
-)
+    "feature", "category", "categories", "subtopic", "aspect", "genre", "genres", "tag", "facet", "class", "cluster", "source"
+)  # fmt: skip
 WEIGHTS = ("weight", "probability", "share", "value", "grade")
 EXPECTED = (
     "features are a table of doc_id and feature (and weight, query_id if it depends on the query), a table of doc_id and a number per column, "
@@ -163,9 +152,8 @@ class WordFeatures(Features):
     def of_texts(cls, label: str, texts: Mapping[str, str]) -> WordFeatures:
         """Count the words of each text."""
         counts = {doc: Counter(WORD.findall(text.casefold())) for doc, text in texts.items()}
-        return cls(
-            label, counts, counts=counts, documents_with=Counter(word for one in counts.values() for word in one)
-        )
+        with_word = Counter(word for one in counts.values() for word in one)
+        return cls(label, counts, counts=counts, documents_with=with_word)
 
     def of(self, query: str, documents: Sequence[str]) -> Array:
         """Return one row per document, one column per word."""

@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
 import numpy as np
 
@@ -23,34 +22,30 @@ AT_ONCE = 10_000  # units whose signs are held at once
 
 
 def launches_of(
-    result: ContrastResult,
-    name: str | None = None,
-    *,
-    side: Side | None = None,
-    day: date | None = None,
-    launched: bool | None = None,
-) -> list[Launch]:
+    result: ContrastResult, name: str | None = None, *, side: Side | None = None, day: date | None = None, launched: bool | None = None,
+) -> list[Launch]:  # fmt: skip
     """Return one launch per candidate of a result, named after the candidate or ``name``, with its differences and their errors.
 
     ``side`` is ``offline`` for means over queries and ``online`` otherwise. Raises DataError if the verdict is withheld or a
     difference has no standard error, InputError for a ``name`` with several candidates and for comparisons without one baseline.
-    """  # fmt: skip
+    """
     if not isinstance(result, ContrastResult):
         raise InputError(f"a {type(result).__name__} is not recorded: give the result of compare or experiment")
     if not result.validity.holds:
         raise DataError(f"nothing was recorded, as the verdict is withheld: {result.validity.reason}")
-    pairs = list(dict.fromkeys((c.run, c.baseline) for c in result.contrasts))
-    if len({baseline for _, baseline in pairs}) > 1:
+    by_pair: dict[tuple[str, str], list[Contrast]] = {}
+    for c in result.contrasts:
+        by_pair.setdefault((c.run, c.baseline), []).append(c)
+    if len({baseline for _, baseline in by_pair}) > 1:
         raise InputError(
             "several baselines: a launch has one baseline, so record one comparison with a baseline at a time"
         )
-    if name is not None and len(pairs) > 1:
+    if name is not None and len(by_pair) > 1:
         raise InputError(
-            f"--launch {name}: there are {words.counted(len(pairs), 'candidate')}, so leave it out (each is a launch of its own name), or record one"
+            f"--launch {name}: there are {words.counted(len(by_pair), 'candidate')}, so leave it out (each is a launch of its own name), or record one"
         )
     out = []
-    for run, baseline in pairs:
-        several = [c for c in result.contrasts if (c.run, c.baseline) == (run, baseline)]
+    for (run, baseline), several in by_pair.items():
         measured = tuple(_measured(result, c, several, side) for c in several if math.isfinite(c.difference))
         if not measured:
             raise DataError(f"{run} against {baseline}: no metric has a difference, so nothing was recorded")
@@ -87,12 +82,13 @@ def _residuals(c: Contrast) -> Array | None:
 
 def _covariances(c: Contrast, several: Sequence[Contrast]) -> dict[str, float]:
     """Return the covariances with the errors of metrics on the same queries."""
-    own, out = _residuals(c), {}
-    for other in several if own is not None else ():
-        theirs = _residuals(other)
-        if other is not c and theirs is not None and np.array_equal(c.paired.inside, other.paired.inside):
-            out[other.metric] = float(own @ theirs)
-    return out
+    if (own := _residuals(c)) is None:
+        return {}
+    others = ((o, _residuals(o)) for o in several if o is not c)
+    alike = (
+        (o, errors) for o, errors in others if errors is not None and np.array_equal(c.paired.inside, o.paired.inside)
+    )
+    return {o.metric: float(own @ errors) for o, errors in alike}
 
 
 def _sketch(units: Sequence[str], values: Array) -> tuple[float, ...]:
@@ -114,12 +110,10 @@ def shared_covariance(measurements: Sequence[Measurement]) -> float:
 
     Sketches are of the same queries if judgments are the same, and of the same users if units and conventions are.
     """
-    by: dict[str, list[Any]] = {}
+    by: dict[str, list[Array]] = {}
     for m in measurements:
         if m.sketch and (m.judgments or m.conventions):
             by.setdefault(m.judgments or m.conventions, []).append(np.array(m.sketch))
-    total = sum(
-        float(np.sum(np.sum(group, axis=0) ** 2) - np.sum(np.square(group))) for group in by.values() if len(group) > 1
-    )
+    total = sum(float(np.sum(np.sum(group, axis=0) ** 2) - np.sum(np.square(group))) for group in by.values())
     count = len(measurements)
     return total / (count * (count - 1)) if count > 1 else 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rankscope.declared import parse_all
 from rankscope.errors import InputError
 from rankscope.rankers import trained  # noqa: F401 - declares its fusions
 from rankscope.rankers.diversifiers import Diversifier
@@ -14,13 +13,7 @@ from rankscope.rankers.learners import Learner
 from rankscope.rankers.normalisations import MinMax, Normalisation
 from rankscope.rankers.searches import Search
 
-KINDS: Mapping[str, Any] = {
-    "fusion": Fusion,
-    "normalisation": Normalisation,
-    "search": Search,
-    "diversifier": Diversifier,
-    "learner": Learner,
-}
+KINDS: Mapping[str, Any] = {kind.kind: kind for kind in (Fusion, Normalisation, Search, Diversifier, Learner)}
 
 
 def find_fusion(method: Any) -> Fusion:
@@ -29,8 +22,7 @@ def find_fusion(method: Any) -> Fusion:
     >>> find_fusion("rrf(k=10)")
     RRF(k=10)
     """
-    found: Fusion = _find(Fusion, "method", method, "RRF(k=60)")
-    return found
+    return Fusion.read(method)
 
 
 def find_normalisation(normalise: Any, fusion: Fusion) -> Normalisation | None:
@@ -42,19 +34,7 @@ def find_normalisation(normalise: Any, fusion: Fusion) -> Normalisation | None:
         return MinMax() if fusion.of_scores else None
     if isinstance(normalise, str) and normalise.casefold() == "none":
         return None
-    found: Normalisation = _find(Normalisation, "normalise", normalise, "min_max")
+    found = Normalisation.read(normalise)
     if not fusion.of_scores:
         raise InputError(f"normalise={normalise}: {fusion} uses ranks only: leave the normalisation out")
     return found
-
-
-def _find(kind: type[Any], name: str, value: Any, example: str) -> Any:
-    if isinstance(value, kind):
-        return value
-    if isinstance(value, type) and issubclass(value, kind):
-        return value()
-    if isinstance(value, str):
-        several = parse_all(kind, value)
-        if len(several) == 1:
-            return several[0]
-    raise InputError(f"{name}={value!r}: give one {kind.kind}, like {example!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -15,11 +16,8 @@ from rankscope.lists import Array
 from rankscope.lists.examination import Examination
 
 MeanOf = Callable[[RankingData, Array], float]
-Rounds = Annotated[int, Param("the most trees", low=1, high=100_000)]
 Patience = Annotated[int, Param("rounds without a better validation value before training stops", low=1)]
-Rate = Annotated[float, Param("the learning rate", above=0.0, high=1.0)]
 TopGrade = Annotated[int | None, Param("higher grades count as this one, so that training sees coarser grades", low=1)]
-Truncation = Annotated[int, Param("pairs with a document above this rank train the model", low=1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +68,21 @@ class _Boosted(Learner):
     stops = saves = True
     module: ClassVar[str]
 
+    objective: str = ""
+    truncation: Annotated[int, Param("pairs with a document above this rank train the model", low=1)] = 30
+    top_grade: TopGrade = None
+    rounds: Annotated[int, Param("the most trees", low=1, high=100_000)] = 300
+    patience: Patience = 30
+    rate: Annotated[float, Param("the learning rate", above=0.0, high=1.0)] = 0.1
+    seed: Annotated[int, Param("the seed of random numbers", low=0)] = 0
+
     def _import(self) -> Any:
         try:
-            if self.module == "lightgbm":
-                import lightgbm
-
-                return lightgbm
-            import xgboost
+            return import_module(self.module)
         except ImportError:
             raise MissingExtraError(
                 f"{type(self).__name__} needs {self.module}: pip install 'rankscope[learn]'"
             ) from None
-        return xgboost
 
     def _grades(self, data: RankingData, top: int | None, ranks: bool) -> Array:
         grades = data.grades if top is None else np.minimum(data.grades, top)
@@ -99,14 +100,8 @@ class LambdaMART(_Boosted, aliases=("lambdamart", "LightGBM")):
         Literal["lambdarank", "rank_xendcg", "regression"],
         Param("the loss: two of lists, or pointwise regression of grades"),
     ] = "lambdarank"
-    truncation: Truncation = 30
-    top_grade: TopGrade = None
-    rounds: Rounds = 300
-    patience: Patience = 30
-    rate: Rate = 0.1
     leaves: Annotated[int, Param("the leaves of a tree", low=2, high=10_000)] = 31
     least: Annotated[int, Param("the fewest rows of a leaf", low=1)] = 20
-    seed: Annotated[int, Param("the seed of random numbers", low=0)] = 0
     module = "lightgbm"
     source = "Burges, From RankNet to LambdaRank to LambdaMART, 2010; Ke et al., LightGBM, NeurIPS 2017"
 
@@ -144,14 +139,8 @@ class XGBoost(_Boosted, aliases=("xgboost",)):
         Literal["rank:ndcg", "rank:pairwise", "reg:squarederror"],
         Param("the loss: two of lists, or pointwise regression of grades"),
     ] = "rank:ndcg"
-    truncation: Truncation = 30
-    top_grade: TopGrade = None
-    rounds: Rounds = 300
-    patience: Patience = 30
-    rate: Rate = 0.1
     depth: Annotated[int, Param("the depth of a tree", low=1, high=30)] = 4
     least: Annotated[float, Param("the least weight of a leaf", low=0.0)] = 0.1
-    seed: Annotated[int, Param("the seed of random numbers", low=0)] = 0
     module = "xgboost"
     source = "Chen and Guestrin, XGBoost, KDD 2016"
 

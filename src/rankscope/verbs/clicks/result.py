@@ -247,14 +247,10 @@ class ClickModels(ContrastResult):
         perplexed: list[tuple[Value, ...]] = [(place.model, place.position, place.perplexity) for place in each]
         if len(first) > 1:
             for name, title, y, drawn, caption in (
-                (
-                    "predicted",
-                    "Observed and predicted clicks by position",
-                    "click rate",
-                    rows,
-                    "Click rates of held-out lists.",
-                ),
+                ("predicted", "Observed and predicted clicks by position", "click rate", rows, "Click rates of held-out lists."),
                 ("perplexity", "Perplexity by position", "perplexity", perplexed, "1 is perfect. Lower is better."),
-            ):
+            ):  # fmt: skip
                 columns = Column("model"), Column("position", "count"), Column(y, "value")
-                yield Chart(name, title, "lines", columns, tuple(drawn), x="position", y=y, series="model", caption=caption, told=True)  # fmt: skip
+                yield Chart(
+                    name, title, "lines", columns, tuple(drawn), x="position", y=y, series="model", caption=caption, told=True
+                )  # fmt: skip

@@ -78,12 +78,12 @@ def diversify(  # noqa: PLR0913 - one keyword per option
     if qrels is None:
         if metrics is not None:
             raise InputError(in_caller_syntax("metrics need judgments: add --qrels"))
-        return Diversification(Family([near], _pair(near), how, lists.name), after, diversifier, [], None)
+        return Diversification([Family([near], _pair(near), how, lists.name)], after, diversifier, [], None)
     others = {str(level): _reordered(lists, pools, diversifier.having(diversity=level), f"diversity={level:g}") for level in _checked(levels)}
     panels, request = _scored(qrels, [lists.reordered({}, lists.name), after, *others.values()], metrics, known, policies)
     trade = [Level(level, {p.name: p.means[run.name] for p in panels}) for level, run in zip(levels, others.values(), strict=True)]
     both = [panel.of_rows([0, 1]) for panel in panels]
-    return Diversification(Family([*both, near], _pair(both[0]), how, lists.name), after, diversifier, trade, request)
+    return Diversification([Family([*both, near], _pair(both[0]), how, lists.name)], after, diversifier, trade, request)
 # fmt: on
 
 
@@ -103,16 +103,14 @@ def _features(features: Any, docs_text: Any, lists: ReorderedLists, pool: int) -
         raise InputError(
             in_caller_syntax("diversity needs features of documents: add --features or --docs-text of the documents")
         )
-    shown = {doc for query in range(len(lists.queries)) for doc in lists.top(query, pool)}
+    shown = {(query, doc) for number, query in enumerate(lists.queries) for doc in lists.top(number, pool)}
     if features is None:
-        texts = texts_of(docs_text, shown)
+        texts = texts_of(docs_text, {doc for _, doc in shown})
         return WordFeatures.of_texts(texts.label, texts.by_id)
     if docs_text is not None:
         raise InputError(in_caller_syntax("--features and --docs-text are both given: give one"))
     known = features_of(features)
-    known.refuse_unrelated(
-        (query, doc) for number, query in enumerate(lists.queries) for doc in lists.top(number, pool)
-    )
+    known.refuse_unrelated(shown)
     return known
 
 
@@ -161,14 +159,13 @@ def _scored(
     if metrics is None and not own and not features.named:
         parsed, of_subtopics = [metric for metric in parsed if metric not in of_subtopics], []
     panels: dict[Metric, Panel] = {}
-    if of_subtopics:
-        judged = table if own else _by_feature(table, features)
-        request = Request.of(of_subtopics, policies)
-        panels.update(zip(of_subtopics, panels_of(evaluate_request(judged, list(runs), request)), strict=True))
-    if plain := [metric for metric in parsed if metric not in of_subtopics]:
-        best = clean(table, Policies(duplicates="best"), "qrels").data
-        request = Request.of(plain, policies)
-        panels.update(zip(plain, panels_of(evaluate_request(best, list(runs), request)), strict=True))
+    for part in (of_subtopics, [metric for metric in parsed if metric not in of_subtopics]):
+        if part:
+            judged = clean(table, Policies(duplicates="best"), "qrels").data
+            if part is of_subtopics:
+                judged = table if own else _by_feature(table, features)
+            scores = evaluate_request(judged, list(runs), Request.of(part, policies))
+            panels.update(zip(part, panels_of(scores), strict=True))
     return [panels[metric] for metric in parsed], Request.of(parsed, policies)
 
 

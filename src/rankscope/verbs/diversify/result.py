@@ -28,10 +28,8 @@ def _levels(diversification: Diversification) -> tuple[Col, ...]:
     def column(metric: str) -> Col:
         return Col(metric, of=lambda level: level.means[metric], head=metric, kind="value")
 
-    return (
-        Col("diversity", head="diversity", cell=lambda level: words.amount(level.diversity)),
-        *map(column, diversification.scored),
-    )
+    level = Col("diversity", head="diversity", cell=lambda level: words.amount(level.diversity))
+    return level, *map(column, diversification.scored)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +39,7 @@ class Diversification(ContrastResult):
     ``found["alpha_nDCG@10"]`` is the contrast of a metric. ``levels`` have the means at other levels of diversity; empty without judgments.
     """
 
-    family: Family
+    families: Sequence[Family]
     run: Run
     diversifier: Diversifier
     levels: Sequence[Level]
@@ -61,11 +59,6 @@ class Diversification(ContrastResult):
         ),
         View("levels", _levels, lambda diversification: diversification.levels, title="Levels of diversity", held=lambda diversification: diversification.levels),
     )  # fmt: skip
-
-    @property
-    def families(self) -> Sequence[Family]:
-        """The contrasts of the run after with the run before."""
-        return [self.family]
 
     @property
     def scored(self) -> list[str]:
@@ -101,9 +94,8 @@ class Diversification(ContrastResult):
         if len(self.scored) < 2:
             return
         y, x = self.scored[0], self.scored[-1]
-        rows: list[tuple[Value, ...]] = [
-            (words.amount(one.diversity), one.means[x], one.means[y], 1) for one in self.levels
-        ]
+        rows: list[tuple[Value, ...]]
+        rows = [(words.amount(one.diversity), one.means[x], one.means[y], 1) for one in self.levels]
         yield Chart(
             "trade_off", f"{y} against {x} by diversity", "points",
             (Column("diversity"), Column(x, "value"), Column(y, "value"), Column("level", "count")), tuple(rows),

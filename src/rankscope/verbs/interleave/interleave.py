@@ -70,8 +70,7 @@ def interleave(
     shared = [query for query in rankings[0] if all(query in ranking for ranking in rankings)]
     if not shared:
         raise DataError(f"{words.listing(names)} share no query: there is nothing to mix")
-    rows: list[dict[str, Any]] = []
-    short, apart = 0, 0
+    rows, short, apart = list[dict[str, Any]](), 0, 0
     for query in shared:
         each = [ranking[query] for ranking in rankings]
         try:
@@ -90,9 +89,8 @@ def interleave(
 def _rankings(runs: Any, policies: Policies, k: int) -> tuple[list[str], list[Mapping[str, list[str]]]]:
     """The names of the runs, and the ranking of each query by each."""
     if policies.ties not in ("trec", "docid", "input", "rank"):
-        raise InputError(
-            f"ties={policies.ties!r}: a mixed list needs one order of equal scores: trec, docid, input or rank"
-        )
+        one = "a mixed list needs one order of equal scores: trec, docid, input or rank"
+        raise InputError(f"ties={policies.ties!r}: {one}")
     read = [(name, run_of(read_any("run", run, name, reading=policies))) for name, run in named_runs(runs)]
     if len(read) < 2:
         raise InputError(f"interleaving needs two runs or more, and {words.counted(len(read), 'run')} was given")
@@ -107,15 +105,16 @@ def _rankings(runs: Any, policies: Policies, k: int) -> tuple[list[str], list[Ma
 
 def _rows(mixed: MixedList, names: Sequence[str], query: str, seed: int) -> list[dict[str, Any]]:
     """One row per item of a list, with the columns that ``interleaving`` reads."""
-    ranks, earned, probability = mixed.ranks, mixed.credits, mixed.probability
-    prefix = mixed.prefix
+    of_list = {"p_slate": mixed.probability, "merge_method": str(mixed.method), "merge_seed": seed}
+    columns: dict[str, Sequence[Any]] = {f"rank_{name}": row for name, row in zip(names, mixed.ranks, strict=True)}
+    if (earned := mixed.credits) is not None:
+        columns |= {f"credit_{name}": row for name, row in zip(names, earned, strict=True)}
+    if (prefix := mixed.prefix) is not None:
+        columns["p_prefix"] = prefix
     return [
         {
             "impression_id": query, "query_id": query, "item_id": item, "position": at + 1, "team": names[team] if team >= 0 else None,
-            **{f"rank_{name}": row[at] for name, row in zip(names, ranks, strict=True)},
-            **({} if earned is None else {f"credit_{name}": row[at] for name, row in zip(names, earned, strict=True)}),
-            **({} if prefix is None else {"p_prefix": prefix[at]}),
-            "p_slate": probability, "merge_method": str(mixed.method), "merge_seed": seed,
+            **{name: row[at] for name, row in columns.items()}, **of_list,
         }
         for at, (item, team) in enumerate(zip(mixed.items, mixed.teams, strict=True))
     ]  # fmt: skip

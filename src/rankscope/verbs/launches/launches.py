@@ -44,19 +44,14 @@ def open_ledger(ledger: Any = None, *, make: bool = True) -> Ledger:
 
 
 def record(
-    result: ContrastResult,
-    ledger: Any = None,
-    *,
-    launch: str | None = None,
-    side: Side | None = None,
-    day: Any = None,
+    result: ContrastResult, ledger: Any = None, *, launch: str | None = None, side: Side | None = None, day: Any = None,
     launched: bool | None = None,
-) -> LaunchList:
+) -> LaunchList:  # fmt: skip
     """Write the differences of a comparison or an experiment to a ledger, one launch per candidate, and return the written launches.
 
     ``launch`` names the launch, so that a comparison and an experiment with other names fill one. By default it is named after the candidate.
     A later result on the same metric and conventions replaces an earlier one. ``day`` is today by default. Raises DataError if the verdict is withheld.
-    """  # fmt: skip
+    """
     made = launches_of(result, launch, side=side, day=day_of(day), launched=launched)
     store = open_ledger(ledger)
     known = {one.name: one.day for one in store.launches()} if day is None else {}
@@ -74,11 +69,10 @@ def add(  # noqa: PLR0913 - one keyword per option
     ``offline`` and ``online`` map metrics to (difference, standard error), like ``{"nDCG@10": (0.012, 0.004)}``. ``launched`` is False for a
     rejected candidate. Facts and differences that are given replace those of a launch of this name. Raises InputError for values that cannot be used.
     """
-    sides: tuple[tuple[Side, Any], ...] = (("offline", offline), ("online", online))
+    offline, online = read_differences("offline", offline), read_differences("online", online)
     measured = [
-        Measurement(side, metric, *pair)
-        for side, given in sides
-        for metric, pair in read_differences(side, given).items()
+        *(Measurement("offline", metric, *pair) for metric, pair in offline.items()),
+        *(Measurement("online", metric, *pair) for metric, pair in online.items()),
     ]
     made = Launch(name, baseline, candidate, day_of(day), launched, notes, tuple(tags), tuple(measured))
     store = open_ledger(ledger)
@@ -89,13 +83,11 @@ def add(  # noqa: PLR0913 - one keyword per option
 def list(ledger: Any = None, names: Iterable[str] = (), *, tags: Iterable[str] = ()) -> LaunchList:  # noqa: A001 - called as launches.list
     """Return the launches of a ledger, all or by name and tag."""
     store = open_ledger(ledger, make=False)
-    wanted, some = set(names), set(tags)
-    found = store.launches()
+    wanted, some, found = set(names), set(tags), store.launches()
     if unknown := sorted(wanted - {one.name for one in found}):
         raise InputError(f"no launch is called {unknown[0]}{words.hint(unknown[0], (one.name for one in found))}")
-    return LaunchList(
-        store.label, [one for one in found if (not wanted or one.name in wanted) and (not some or some & set(one.tags))]
-    )
+    kept = [one for one in found if (not wanted or one.name in wanted) and (not some or some & set(one.tags))]
+    return LaunchList(store.label, kept)
 
 
 def import_(source: Any, ledger: Any = None) -> LaunchList:
@@ -118,9 +110,8 @@ def correlate(
     are taken together. ``rs.report(found)`` makes a page. Raises DataError without launches that have both sides.
     """
     found = list(ledger, tags=tags)
-    return LaunchCorrelations(
-        found.ledger, relations_of(found.launches, _names(offline), _names(online), mixed=mixed), mixed
-    )
+    relations = relations_of(found.launches, _names(offline), _names(online), mixed=mixed)
+    return LaunchCorrelations(found.ledger, relations, mixed)
 
 
 def predict(
@@ -131,13 +122,14 @@ def predict(
     ``offline`` maps metrics to (difference, standard error), or is the name of a launch in the ledger. Other keywords are as for ``correlate``.
     """
     found = list(ledger, tags=tags)
-    if isinstance(offline, str) and (known := [one for one in found.launches if one.name == offline]):
-        given = {m.metric: (m.difference, m.standard_error) for m in known[0].of("offline")}
+    of_name = [one for one in found.launches if isinstance(offline, str) and one.name == offline]
+    past = [one for one in found.launches if one not in of_name]
+    if of_name:
+        given = {m.metric: (m.difference, m.standard_error) for m in of_name[0].of("offline")}
     else:
         given = read_differences("offline", offline)
     if not given:
         raise InputError(in_caller_syntax("no offline difference is given: like --offline nDCG@10=0.012,0.004"))
-    past = [one for one in found.launches if not (isinstance(offline, str) and one.name == offline)]
     relations = relations_of(past, given, _names(online), mixed=mixed)
     several = {r.offline: given[r.offline if r.offline in given else r.offline.partition(" [")[0]] for r in relations}
     return LaunchPrediction(found.ledger, several, relations)
@@ -151,11 +143,8 @@ def read_differences(side: str, given: Any) -> dict[str, tuple[float, float]]:
     out = {}
     for metric, pair in given.items():
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 or not metric.strip():
-            raise InputError(
-                in_caller_syntax(
-                    f"--{side} {metric}: give a difference and its standard error, like --{side} nDCG@10=0.012,0.004"
-                )
-            )
+            like = f"give a difference and its standard error, like --{side} nDCG@10=0.012,0.004"
+            raise InputError(in_caller_syntax(f"--{side} {metric}: {like}"))
         out[metric.strip()] = (number_of("difference", pair[0]), number_of("standard error", pair[1]))
     return out
 

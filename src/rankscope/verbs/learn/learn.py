@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.declared import parse_all, split_spellings
 from rankscope.errors import DataError, InputError
 from rankscope.files.svmlight import RankingData, ranking_data_of
 from rankscope.lists import Array
@@ -88,22 +87,13 @@ def learn(  # noqa: PLR0913 - one keyword per option
     runs = {baseline: held.table(sign * held.features[:, feature])} | {name: held.table(model.predict(held.features)) for name, model in models.items()}
     panels = panels_of(evaluate_request(held.table(held.grades), runs, request), [m.metric for m in request.metrics])
     family = Family(panels, [(name, baseline) for name in models], how, baseline)
-    return Learning(family, models, runs, baseline, request, (len(learned.sizes), len(held.sizes)), clicks is not None, examination is not None)
+    return Learning([family], models, runs, baseline, request, (len(learned.sizes), len(held.sizes)), clicks is not None, examination is not None)
 # fmt: on
 
 
 def learners_of(source: Any) -> list[Learner]:
     """Return learners from spellings, classes or objects. Raises InputError for none, or for one that is named twice."""
-    several = [source] if isinstance(source, str | Learner | type) else list(source)
-    spelled = [
-        part
-        for one in several
-        for part in (
-            [learner for text in split_spellings(one) for learner in parse_all(Learner, text)]
-            if isinstance(one, str)
-            else [Learner.read(one)]
-        )
-    ]
+    spelled = Learner.read_all(source)
     if not spelled or len(set(map(str, spelled))) < len(spelled):
         raise InputError("learners: name each learner once, like LambdaMART, XGBoost or Linear")
     return spelled

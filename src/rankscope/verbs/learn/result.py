@@ -34,7 +34,7 @@ class Learning(ContrastResult):
     queries (or clicks).
     """
 
-    family: Family
+    families: Sequence[Family]
     models: Mapping[str, RankingModel]
     runs: Mapping[str, Any]
     baseline: str
@@ -69,11 +69,6 @@ class Learning(ContrastResult):
     # fmt: on
 
     @property
-    def families(self) -> Sequence[Family]:
-        """The contrasts of models with the best single feature."""
-        return [self.family]
-
-    @property
     def conventions(self) -> Mapping[str, Any]:
         """The policies under which runs were scored."""
         return self.request.conventions()
@@ -102,9 +97,8 @@ class Learning(ContrastResult):
         """Yield how models were trained."""
         learned, held = self.queries
         noun = "click" if self.of_clicks else "query"
-        yield f"learned from {words.counted(learned, noun)}" + (
-            ", weighted by the examination curve" if self.weighted else ""
-        )
+        weighted = ", weighted by the examination curve" if self.weighted else ""
+        yield f"learned from {words.counted(learned, noun)}{weighted}"
         yield f"test: {words.counted(held, 'query')}"
         yield from (
             f"{name}: {words.counted(trees, 'tree')}" for name, trees in self.trees.items() if trees is not None

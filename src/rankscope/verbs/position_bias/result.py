@@ -70,13 +70,10 @@ def _short(point: BiasPoint) -> Value:
 
 
 def _rate(of: Callable[[Any], BiasPoint]) -> Col:
-    return Col(
-        "ctr",
-        of=lambda row: of(row).rate,
-        head="click rate",
-        kind="value",
-        cell=lambda row: words.share(of(row).rate, 1),
-    )
+    def cell(row: Any) -> str:
+        return words.share(of(row).rate, 1)
+
+    return Col("ctr", of=lambda row: of(row).rate, head="click rate", kind="value", cell=cell)
 
 
 def _columns(*first: Col) -> tuple[Col, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Column, ValueRange
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.contrast_result import COLUMNS, column_at
+from rankscope.panels.contrast_result import columns_named
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
 from rankscope.scoring.request import Request
@@ -28,16 +28,8 @@ class DepthRow:
 
 
 def _columns(result: Reranking) -> tuple[Col, ...]:
-    names = {
-        "metric": None,
-        "value": "value",
-        "difference": None,
-        "ci": None,
-        "p_value": None,
-        "p_value_adjusted": None,
-        "verdict": None,
-    }
-    quality = tuple(column_at(COLUMNS[name], "contrast", head) for name, head in names.items()) if result.family else ()
+    names = ("metric", "value", "difference", "ci", "p_value", "p_value_adjusted", "verdict")
+    quality = columns_named(*names, at="contrast") if result.family else ()
     return (
         Col("depth", head="depth", kind="count"),
         *quality,
@@ -119,14 +111,8 @@ class Reranking(Result):
             return
         panel, rows = self.family.primary, []
         for depth, system in zip(self.depths, self.latency.systems, strict=True):
-            bounds = panel.interval(system, self.family.method.level)
-            rows.append(
-                (
-                    self.latency.means[system],
-                    ValueRange(panel.means[system], bounds.lower, bounds.upper),
-                    words.count(depth),
-                )
-            )
+            quality = panel.interval(system, self.family.method.level).around(panel.means[system])
+            rows.append((self.latency.means[system], quality, words.count(depth)))
         yield Chart(
             "depth", f"{panel.name} by latency", "lines", (Column("ms per query", "value"), Column(panel.name, "value"), Column("depth")),
             tuple(rows), x="ms per query", y=panel.name, label="depth",

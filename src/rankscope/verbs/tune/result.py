@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Column, ValueRange
+from rankscope.blocks import Caution, Chart, Column
 from rankscope.diagnostics.comparisons import GuardrailFell, OptimisticGain
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import ContrastResult, columns_named
@@ -58,7 +58,7 @@ class Tuning(ContrastResult):
     the other folds. ``tried`` has the mean of each point.
     """
 
-    family: Family
+    families: Sequence[Family]
     optimistic: Contrast
     folds: Sequence[FoldChoice]
     point: Point
@@ -97,11 +97,6 @@ class Tuning(ContrastResult):
     )  # fmt: skip
 
     @property
-    def families(self) -> Sequence[Family]:
-        """The contrasts on held-out queries."""
-        return [self.family]
-
-    @property
     def gains(self) -> list[Gain]:
         """The held-out contrasts, with the optimistic one after the first."""
         first, *others = self.contrasts
@@ -137,20 +132,12 @@ class Tuning(ContrastResult):
     def warnings(self) -> Sequence[Caution]:
         """The optimism of the choice, and guardrails that fell."""
         held, same = self.contrasts[0], self.optimistic
-        sign = held.panel.sign or 1
-        gain, there = sign * held.difference, sign * same.difference
-        out = []
+        gain, there = ((held.panel.sign or 1) * c.difference for c in (held, same))
+        numbers = {"same": there, "held_out": gain, "verdict": held.verdict, "then": same.verdict}
+        fell = [c for c in self.contrasts if c.metric in self.guardrails and c.verdict == "worse"]
+        out = [GuardrailFell.caution(metric=c.metric, difference=c.difference) for c in fell]
         if there > 0 and (gain < LARGE * there or (same.verdict in CLEAR and held.verdict != same.verdict)):
-            out.append(
-                OptimisticGain.caution(
-                    metric=held.metric, same=there, held_out=gain, verdict=held.verdict, then=same.verdict
-                )
-            )
-        out += [
-            GuardrailFell.caution(metric=c.metric, difference=c.difference)
-            for c in self.contrasts
-            if c.metric in self.guardrails and c.verdict == "worse"
-        ]
+            out.insert(0, OptimisticGain.caution(metric=held.metric, **numbers))
         return active_cautions(out, self.request.policies.ignore)
 
     def sentences(self) -> Iterator[str]:
@@ -175,24 +162,15 @@ class Tuning(ContrastResult):
 
     def charts(self) -> Iterator[Chart]:
         """Yield both gains with their intervals, and the mean of each value of a single numeric parameter."""
-        rows = tuple(
-            (g.queries_of, ValueRange(g.contrast.difference, g.contrast.bounds.lower, g.contrast.bounds.upper))
-            for g in self.gains[:2]
-        )
+        both = [(g.queries_of, g.contrast.bounds.around(g.contrast.difference)) for g in self.gains[:2]]
         if all(g.contrast.bounds.known for g in self.gains[:2]):
             yield Chart("gain", f"Gain in {self.primary} over {self.contrasts[0].baseline}", "intervals",
-                        (Column("queries"), Column("gain", "value")), rows, x="gain", y="queries", guide="zero",
+                        (Column("queries"), Column("gain", "value")), tuple(both), x="gain", y="queries", guide="zero",
                         caption="The gain on held-out queries is the gain to expect.")  # fmt: skip
         names = list(self.point)
-        values = (
-            sorted((point[names[0]], mean) for point, mean in self.tried)
-            if len(names) == 1 and self._numeric(names[0])
-            else []
-        )
+        numeric = len(names) == 1 and all(isinstance(point[names[0]], int | float) for point, _ in self.tried)
+        values = sorted((point[names[0]], mean) for point, mean in self.tried) if numeric else []
         if len(values) > 2:
             yield Chart("parameter", f"Mean {self.primary} by {names[0]}", "lines",
                         (Column(names[0], "value"), Column(self.primary, "value")), tuple(values), x=names[0], y=self.primary,
                         caption="Means over all queries: the highest is too high by chance.")  # fmt: skip
-
-    def _numeric(self, name: str) -> bool:
-        return all(isinstance(point[name], int | float) for point, _ in self.tried)

@@ -184,7 +184,7 @@ def _measured(
     tried = [(point, candidates.means(candidates.known[key, None], everything)[0] * (1 if candidates.measures[0].better == "higher" else -1))
              for key, point in candidates.points.items() if (key, None) in candidates.known]  # fmt: skip
     return Tuning(
-        contrasts(held_out), optimistic, parts, chosen, system.name(chosen), str(judge.search), request, guards, tried,
+        [contrasts(held_out)], optimistic, parts, chosen, system.name(chosen), str(judge.search), request, guards, tried,
         lambda: system.run(chosen, judge.names(everything)), lambda: [(q, system.run(p, t)) for q, p, t in frames],
     )  # fmt: skip
 
@@ -220,10 +220,8 @@ def _baseline(candidates: TriedPoints, named: str | None) -> tuple[str, Array]:
     """Return the name and the values of the baseline."""
     system = candidates.system
     known: dict[str, Run] = {}
-    if isinstance(system, RunChoice):
-        known = dict(system.by_name)
-    elif isinstance(system, Fused):
-        known = {run.name: run for run in system.runs.runs}
+    if isinstance(system, RunChoice | Fused):
+        known = {run.name: run for run in (system.runs.runs if isinstance(system, Fused) else system.by_name.values())}
     if named is None and system.usual is not None:
         return system.name(system.usual), candidates.values(system.usual)
     name = named if named is not None else next(iter(known))
@@ -233,17 +231,9 @@ def _baseline(candidates: TriedPoints, named: str | None) -> tuple[str, Array]:
 
 
 def _guardrails(guardrails: Any) -> dict[Metric, Margin | None]:
-    pairs = (
-        guardrails.items()
-        if isinstance(guardrails, Mapping)
-        else []
-        if guardrails is None
-        else [guardrails]
-        if isinstance(guardrails, str)
-        else guardrails
-    )
+    named = guardrails.items() if isinstance(guardrails, Mapping) else guardrails or []
     out: dict[Metric, Margin | None] = {}
-    for guardrail in pairs:
+    for guardrail in [named] if isinstance(named, str) else named:
         name, loss = split_margin(guardrail)
         meaning = "the loss that would be accepted"
         out[parse(name)] = None if loss is None else read_margin(loss, f"guardrail {name}={loss}", meaning)
