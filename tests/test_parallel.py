@@ -113,3 +113,8 @@ def test_a_file_that_must_be_read_whole_must_fit() -> None:
         check_whole("run", 10**8)
         with pytest.raises(InputError, match=r"run: the rows of a query are apart, .* about 6\.2 GB, more than .*1GB"):
             check_whole("run", 10**9)
+
+
+def test_parts_are_worked_on_within_the_limits_of_the_block() -> None:
+    with limits(threads=3):
+        assert list(map_parts(lambda _: thread_count(), range(4))) == [3] * 4

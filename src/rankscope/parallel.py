@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -141,7 +141,7 @@ def map_parts(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
     ahead: deque[Future[R]] = deque()
     try:
         for part in chain(first, parts):
-            ahead.append(pool.submit(work, part))
+            ahead.append(pool.submit(copy_context().run, work, part))
             if len(ahead) > threads:
                 yield ahead.popleft().result()
         while ahead:

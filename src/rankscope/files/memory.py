@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
@@ -293,11 +294,8 @@ def _values(rows: Collection[Any], what: str) -> pl.Series:
     def values() -> Iterator[Any]:
         return chain.from_iterable(_row_values(value, what) for value in rows)
 
-    if not {str, type(None)} & set(map(type, values())):  # numpy accepts more texts as numbers than files may hold
-        try:
-            return pl.Series(np.fromiter(values(), dtype=np.float64, count=sum(map(len, rows))))
-        except (TypeError, ValueError, OverflowError):
-            pass
+    with suppress(TypeError, ValueError, OverflowError):  # with texts and what else is no number
+        return pl.Series(list(values()), dtype=pl.Float64)
     named = GRADES.get() if what == "qrels" else {}
     worth = [named.get(v.strip().casefold(), v) if isinstance(v, str) else v for v in values()] if named else values()
     return pl.Series(list(map(words.as_number, worth)), dtype=pl.Float64)

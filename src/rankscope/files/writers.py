@@ -66,9 +66,12 @@ def _in_order(run: Run) -> pl.DataFrame:
 def _run_lines(run: Run, path: str | Path, tag: str) -> bytes:
     rows = _in_order(run)
     _refuse_blanks(rows.select("doc_id"), path)
+    query = (run.blocks.query.alias("query_id") + " Q0")[run.query_code]
     score = pl.col("score").cast(pl.String)  # faster than numbers are written
-    rows, stream = rows.select("query_id", pl.lit("Q0").alias("Q0"), "doc_id", "rank", score), io.BytesIO()
-    rows.write_csv(stream, separator=" ", line_terminator=f" {tag}\n", include_header=False, quote_style="never")
+    stream = io.BytesIO()
+    rows.select(query, "doc_id", "rank", score).write_csv(
+        stream, separator=" ", line_terminator=f" {tag}\n", include_header=False, quote_style="never"
+    )
     return stream.getvalue()
 
 

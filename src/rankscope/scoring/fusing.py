@@ -28,12 +28,15 @@ from rankscope.tables import Qrels, Run
 
 def read_tables(runs: Any, policies: Policies) -> Iterator[Run]:
     """Yield the runs of a call as tables, cleaned as the policies ask, each under its own name."""
-    read = [(name, run_of(read_any("run", run, name, reading=policies))) for name, run in named_runs(runs)]
+    given = list(named_runs(runs))
+    read = list(map_parts(lambda one: run_of(read_any("run", one[1], one[0], reading=policies)), given))
     if policies.columns is not None:
         policies.columns.refuse_absent()
-    labels = distinct_names([label_of(run, name, number) for number, (name, run) in enumerate(read, start=1)])
-    for label, (_, run) in zip(labels, read, strict=True):
-        yield replace(clean(run, policies, "run").data, name=label)
+    labels = distinct_names(
+        [label_of(run, name, at) for at, ((name, _), run) in enumerate(zip(given, read, strict=True), 1)]
+    )
+    named = (replace(run, name=label) for label, run in zip(labels, read, strict=True))
+    yield from map_parts(lambda run: clean(run, policies, "run").data, named)
 
 
 def order_for_fusion(policies: Policies) -> Order:
