@@ -121,6 +121,9 @@ def test_runs_are_answered_on_one_screen_and_printed_in_full(count: int, opened:
         assert shown == (rows.count() if rows.count() <= 50 else 10)
     for text in tab.locator(".printed").all():
         assert "10 of " in text.inner_text()
+    tab.set_viewport_size({"width": 703, "height": 900})  # A4 less its margins; what is wider makes all of it smaller
+    tab.wait_for_function("() => [...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('svg'))")
+    assert tab.evaluate("() => document.documentElement.scrollWidth") <= 703
 
 
 def test_a_figure_has_one_menu_and_says_what_it_shows(opened: Any, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from tests.show.made_charts import (
 from rankscope.blocks import Chart, Column, Form, ValueRange
 from rankscope.show.charts import config_of, data_of, spec_of, svg_of, themes
 from rankscope.show.charts.data import UNSEEN, names_of, query_field
-from rankscope.show.charts.marks import series_of
+from rankscope.show.charts.marks import series_of, tellings
 from rankscope.show.charts.theme import GREY, MUTED, ORANGE, PALETTE, PAPER
 
 Need = Callable[[str], ModuleType]
@@ -175,6 +175,14 @@ def test_better_and_worse_have_colours_and_shapes_of_their_own() -> None:
     assert ORANGE not in PALETTE, "orange says worse, and is no run"
     assert look["same"][0] == GREY
     assert look["bm25"][0] == PALETTE[1]
+
+
+def test_percentages_are_told_with_one_decimal() -> None:
+    given = chart("intervals")
+    heads = tuple(replace(c, header="lift in percent") if c.header == given.x else c for c in given.columns)
+    told = dict(tellings(replace(given, columns=heads, x="lift in percent")))
+    assert "',.1f'" in told["lift in percent"]
+    assert "',.4f'" in dict(tellings(given))[given.x]
 
 
 def test_no_colour_stands_for_two_series() -> None:
