@@ -101,6 +101,12 @@ def test_an_invalid_split_is_red_and_its_numbers_are_folded(opened: Any, tmp_pat
     )
     assert red > 2 * max(green, blue)
     assert not tab.locator("#results table").first.is_visible()
+    phone: Page = opened(path, viewport=(390, 844))
+    for cell in phone.locator(".board td:last-child").all():  # the planned share of each variant
+        assert cell.inner_text().endswith("%")
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390
 
 
 @pytest.mark.parametrize("count", [2, 5, 24], ids=["two runs", "five runs", "many runs"])

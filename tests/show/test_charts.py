@@ -223,7 +223,7 @@ def test_metrics_have_no_colour_of_a_run() -> None:
 
 
 @pytest.mark.parametrize("form", ["stacked", "heat"])
-def test_the_axis_of_a_chart_that_is_cut_is_above_it(form: str) -> None:
+def test_the_axis_of_a_chart_that_is_cut_is_above_it(form: Form) -> None:
     for names, side in ((8, "bottom"), (24, "top")):
         axis = spec_of(chart(form, made(names, 2) if form == "stacked" else made(2, names)))["layer"][0]["encoding"][
             "x"
