@@ -150,6 +150,30 @@ def test_the_worklist_is_graded_in_the_page_and_saved_as_qrels_that_rankscope_re
     assert found == {(*rows[0], 2), (*rows[1], 0)}
 
 
+def test_digits_grade_the_worklist_and_go_on_and_the_page_counts(opened: Any, tmp_path: Path) -> None:
+    tab = whole(opened, tmp_path)
+    tab.locator("#worklist summary").first.click()
+    tab.get_by_role("button", name="Grade these here").click()
+    many, told = tab.locator(".judged").count(), tab.locator(".judging-tools [role=status]")
+    assert told.inner_text().startswith(f"0 of {many} graded; keys 0 1 2")
+    for at, key in enumerate("20"):
+        tab.keyboard.press(key)
+        card = tab.locator(".judged").nth(at)
+        assert card.locator("input:checked").evaluate("i => i.parentElement.textContent.trim()") == key
+        assert told.inner_text().startswith(f"{at + 1} of {many} graded")
+    assert tab.evaluate("() => document.activeElement.closest('.judged').previousElementSibling !== null")
+
+
+def test_a_note_is_kept_while_it_is_typed(opened: Any, tmp_path: Path) -> None:
+    tab = whole(opened, tmp_path)
+    tab.get_by_role("button", name="Notes and grades").click()
+    note = tab.get_by_label(f"Your note on query {title(tab)}")
+    note.press_sequentially("half a sen")
+    tab.reload()  # the field never lost the focus
+    tab.wait_for_selector(".explorer-row")
+    assert tab.get_by_label(f"Your note on query {title(tab)}").input_value() == "half a sen"
+
+
 def test_notes_with_markup_stay_text(opened: Any) -> None:
     hostile = query("hostile", ["good"], ["fine"], grades={"good": 1.0})
     marks = {"schema": "rankscope/notes/1", "queries": [{"query_id": "hostile", "note": HOSTILE[0]}], "documents": []}

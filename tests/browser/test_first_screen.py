@@ -101,6 +101,12 @@ def test_an_invalid_split_is_red_and_its_numbers_are_folded(opened: Any, tmp_pat
     )
     assert red > 2 * max(green, blue)
     assert not tab.locator("#results table").first.is_visible()
+    phone: Page = opened(path, viewport=(390, 844))
+    for cell in phone.locator(".board td:last-child").all():  # the planned share of each variant
+        assert cell.inner_text().endswith("%")
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390
 
 
 @pytest.mark.parametrize("count", [2, 5, 24], ids=["two runs", "five runs", "many runs"])
@@ -121,6 +127,9 @@ def test_runs_are_answered_on_one_screen_and_printed_in_full(count: int, opened:
         assert shown == (rows.count() if rows.count() <= 50 else 10)
     for text in tab.locator(".printed").all():
         assert "10 of " in text.inner_text()
+    tab.set_viewport_size({"width": 703, "height": 900})  # A4 less its margins; what is wider makes all of it smaller
+    tab.wait_for_function("() => [...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('svg'))")
+    assert tab.evaluate("() => document.documentElement.scrollWidth") <= 703
 
 
 def test_a_figure_has_one_menu_and_says_what_it_shows(opened: Any, tmp_path: Path) -> None:

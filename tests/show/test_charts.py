@@ -34,7 +34,7 @@ from tests.show.made_charts import (
 from rankscope.blocks import Chart, Column, Form, ValueRange
 from rankscope.show.charts import config_of, data_of, spec_of, svg_of, themes
 from rankscope.show.charts.data import UNSEEN, names_of, query_field
-from rankscope.show.charts.marks import series_of
+from rankscope.show.charts.marks import series_of, tellings
 from rankscope.show.charts.theme import GREY, MUTED, ORANGE, PALETTE, PAPER
 
 Need = Callable[[str], ModuleType]
@@ -177,6 +177,14 @@ def test_better_and_worse_have_colours_and_shapes_of_their_own() -> None:
     assert look["bm25"][0] == PALETTE[1]
 
 
+def test_percentages_are_told_with_one_decimal() -> None:
+    given = chart("intervals")
+    heads = tuple(replace(c, header="lift in percent") if c.header == given.x else c for c in given.columns)
+    told = dict(tellings(replace(given, columns=heads, x="lift in percent")))
+    assert "',.1f'" in told["lift in percent"]
+    assert "',.4f'" in dict(tellings(given))[given.x]
+
+
 def test_no_colour_stands_for_two_series() -> None:
     given = chart("lines", made(2, 11))
     series = series_of(given)
@@ -215,7 +223,7 @@ def test_metrics_have_no_colour_of_a_run() -> None:
 
 
 @pytest.mark.parametrize("form", ["stacked", "heat"])
-def test_the_axis_of_a_chart_that_is_cut_is_above_it(form: str) -> None:
+def test_the_axis_of_a_chart_that_is_cut_is_above_it(form: Form) -> None:
     for names, side in ((8, "bottom"), (24, "top")):
         axis = spec_of(chart(form, made(names, 2) if form == "stacked" else made(2, names)))["layer"][0]["encoding"][
             "x"

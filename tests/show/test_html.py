@@ -275,6 +275,30 @@ def test_no_text_of_a_script_goes_over_lines() -> None:
             assert line.count("`") % 2 == 0, f"{path.name} line {number}"
 
 
+def test_what_is_told_of_a_chart_of_queries_names_the_queries() -> None:
+    columns = (
+        Column("place", "count"),
+        Column("difference", "value"),
+        Column("outcome"),
+        Column("query", queries=True),
+    )
+    rows = ((1, 0.5, "better", "q7"), (2, -0.25, "worse", "q3"))
+    given = Chart("a", "By query", "ordered", columns, rows, x="place", y="difference", series="outcome", query="query")
+    from rankscope.show.html.page import alt_of
+
+    assert alt_of(given) == "By query. 2 values of difference, from −0.250 (worse, q3) to 0.500 (better, q7)"
+    lift = Chart(
+        "b",
+        "Lift",
+        "intervals",
+        (Column("lift in percent", "value"), Column("metric")),
+        ((15.34, "CTR"),),
+        x="lift in percent",
+        y="metric",
+    )
+    assert "15.3 (CTR)" in alt_of(lift)
+
+
 def test_the_colours_of_runs_in_tables_are_those_of_charts() -> None:
     from rankscope.show.charts.theme import PALETTE
     from rankscope.show.html.assets import static

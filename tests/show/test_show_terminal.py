@@ -134,6 +134,15 @@ def test_a_table_turns_to_show_intervals() -> None:
     assert lines(ranged(2, 6), 130)[0].split()[0] == "run"
 
 
+def test_six_runs_have_all_intervals_in_parts_that_make_a_screen() -> None:
+    shown = lines(ranged(6, 6))
+    assert max(map(len, shown)) <= 80
+    assert sum(line.count(" ±") for line in shown) == 36 + 1  # of each value, and the note
+    assert sum(line.startswith(" run ") for line in shown) == shown.count("") + 1 == 2
+    assert "what has no room" not in " ".join(shown)
+    assert len(shown) <= 40
+
+
 def test_the_first_columns_have_intervals_where_there_is_no_room_for_all() -> None:
     shown = lines(ranged(24, 6))
     assert len(shown) == 27

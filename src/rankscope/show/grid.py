@@ -16,6 +16,7 @@ from rankscope.words import printable
 
 GAP = 2
 FEW = 7  # as many metrics as are read well side by side
+SCREEN = 40  # lines that are read at once: in so many a table in parts shows all intervals
 FOLDED = (24, 16, 10)  # widths to which names are folded, until the table fits
 Widths = list[int]
 
@@ -88,7 +89,7 @@ def upright(table: Table) -> Grid:
 def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
     """Return one grid, or several if one does not fit, each with the widths of its columns.
 
-    If not all intervals fit, those of the first columns are shown.
+    If not all intervals fit, neither in one grid nor in parts that make a screen, those of the first columns are shown.
     """
     grid = upright(table)
     shapes = [grid]
@@ -97,18 +98,35 @@ def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
         if len(table.columns) - 1 > max(FEW, len(table.rows)):
             shapes.reverse()
     ranged = grid.beside[1]
-    tries = [
-        [shape.with_intervals(len(shape.header)) for shape in shapes] if ranged else [],
-        [grid.with_intervals(count) for count in range(ranged - 1, 0, -1)],
-        shapes,
-    ]
-    # the first that fits, with full names or folded ones
-    for shape, fold in ((shape, fold) for those in tries for fold in (None, *FOLDED[:2]) for shape in those):
+    whole = [shape.with_intervals(len(shape.header)) for shape in shapes] if ranged else []
+    if (fitting := _first_fitting(whole, width)) is not None:
+        return [fitting]
+    if whole:
+        parts = _in_parts(whole, width)
+        if _lines(parts) <= SCREEN and all(_total(widths) <= width for _, widths in parts):
+            return parts
+    for those in ([grid.with_intervals(count) for count in range(ranged - 1, 0, -1)], shapes):
+        if (fitting := _first_fitting(those, width)) is not None:
+            return [fitting]
+    return _in_parts(shapes, width)
+
+
+def _first_fitting(shapes: Sequence[Grid], width: int) -> tuple[Grid, Widths] | None:
+    """Return the first grid that fits, with full names or folded ones."""
+    for shape, fold in ((shape, fold) for fold in (None, *FOLDED[:2]) for shape in shapes):
         widths = _widths(shape, width, fold)
         if _total(widths) <= width:
-            return [(shape, widths)]
-    parted = [_split_columns(shape, width) for shape in shapes]
-    return min(parted, key=lambda parts: sum(len(part.rows) + 3 for part, _ in parts))
+            return shape, widths
+    return None
+
+
+def _in_parts(shapes: Sequence[Grid], width: int) -> list[tuple[Grid, Widths]]:
+    """Return the grid in parts that takes the fewest lines."""
+    return min((_split_columns(shape, width) for shape in shapes), key=_lines)
+
+
+def _lines(parts: Sequence[tuple[Grid, Widths]]) -> int:
+    return sum(len(part.rows) + 3 for part, _ in parts)
 
 
 def _total(widths: Widths) -> int:

@@ -78,7 +78,7 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
         elif column.kind == "text":
             text = f"isValid({value}) ? '' + {value} : '–'"
         else:
-            how = ",.4f" if column.kind == "value" else ",.4~f"
+            how = ",.4~f" if column.kind != "value" else ",.1f" if in_percent(column.header) else ",.4f"
             if any(isinstance(row[at], NumberText) for row in chart.rows):
                 how = ".3~g"  # a number of its own writing may be far below four decimals
             number = f"format({value}, '{how}')"
@@ -89,6 +89,11 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
             text = f"isNumber({value}) ? {number} : isValid({value}) ? '' + {value} : '–'"
         told.append((headers[at], text))
     return told
+
+
+def in_percent(header: str) -> bool:
+    """True if the numbers of a column are percentages, which are read with one decimal."""
+    return header.endswith("in percent")
 
 
 def name_axis(canvas: Canvas, header: str, channel: str, **looks: Any) -> Any:

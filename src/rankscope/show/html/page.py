@@ -29,7 +29,7 @@ from rankscope.blocks import (
 from rankscope.show.cells import note_text, text_of
 from rankscope.show.charts import data_of, runtime, spec_of, svg_of, themes
 from rankscope.show.charts.data import query_field
-from rankscope.show.charts.marks import scale_of_values
+from rankscope.show.charts.marks import in_percent, scale_of_values
 from rankscope.show.charts.theme import PALETTE
 from rankscope.show.extra import import_extra
 from rankscope.show.html import assets
@@ -207,9 +207,13 @@ def alt_of(chart: Chart) -> str:
     """
     value = scale_of_values(chart)
     at = chart.at(value)
-    named = [
-        i for i, column in enumerate(chart.columns) if column.header in {chart.x, chart.y, chart.series} - {value, ""}
-    ]
+    of_queries = chart.query and chart.form in {
+        "ordered",
+        "points",
+    }  # a place or a number on the other axis names no one
+    names = {chart.query, chart.series} if of_queries else {chart.x, chart.y, chart.series}
+    named = [i for i, column in enumerate(chart.columns) if column.header in names - {value, ""}]
+    digits = 1 if in_percent(value) else None
     known = [
         (number, row)
         for row in chart.rows
@@ -219,11 +223,9 @@ def alt_of(chart: Chart) -> str:
         return chart.title
 
     def said(row: Sequence[Value]) -> str:
-        names = words.short(", ".join(visible(text_of(row[i], chart.columns[i].kind)) for i in named))
+        told = words.short(", ".join(visible(text_of(row[i], chart.columns[i].kind)) for i in named))
         number = float(plain_value(row[at]))  # type: ignore[arg-type]
-        return (
-            f"{words.amount(number) if number.is_integer() else words.number(number)}{f' ({names})' if names else ''}"
-        )
+        return f"{words.amount(number) if number.is_integer() else words.number(number, digits=digits)}{f' ({told})' if told else ''}"
 
     low, high = (said(pick(known, key=lambda one: one[0])[1]) for pick in (min, max))
     return f"{chart.title}. {words.counted(len(known), 'value')} of {value}, from {low} to {high}"
