@@ -137,3 +137,16 @@ def test_a_faulty_time_is_named_before_a_missing_zone(cell: str, match: str, tmp
     path.write_text("\n".join(["user,time,click", *(f"u{i},{at},1" for i, at in enumerate(times))]))
     with pytest.raises(InputError, match=match):
         rs.online(path, "CTR")
+
+
+def test_a_type_that_is_no_id_is_refused_without_advice_on_floats() -> None:
+    with pytest.raises(InputError, match=r"column user is of type Binary: an id is a text or a whole number$"):
+        rs.online(LOG.with_columns(user=pl.Series([b"u"] * ROWS)), "CTR")
+
+
+@pytest.mark.parametrize("verb", [rs.check, rs.online])
+def test_a_parquet_file_cut_off_is_told_as_such_where_it_could_be_a_log(verb: Any, tmp_path: Path) -> None:
+    LOG.write_parquet(tmp_path / "log.parquet")
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "log.parquet").read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"cut\.parquet: not a whole Parquet file"):
+        verb(tmp_path / "cut.parquet")

@@ -123,6 +123,8 @@ def log_of(
     try:
         rows = rows_from(source, log_input)
     except InputError:
+        if is_path(source) and Path(source).suffix == ".parquet":  # damaged: no other reader can read it
+            raise
         return None
     return _log_by_columns(rows, columns, clock)
 

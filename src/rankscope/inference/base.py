@@ -281,6 +281,11 @@ class Estimate:
         carried = len(self.units) == 2 and self.freedom < min(FEW_FREEDOM, self.least - 1)
         return (carried or abs(self.skewness) > SKEWED) and self.error > self.rounding
 
+    @property
+    def apart(self) -> bool:
+        """True if the units of each system have one value, and the two differ."""
+        return len(self.units) == 2 and self.error <= self.rounding < abs(self.mean)
+
     def drawn(self, test: PairedTest) -> Estimate:
         """The same estimate with the chance of random draws of its units if a test makes some, and the error by the same formula."""
         chance = test.draws(*self.units) if len(self.units) == 2 else None

@@ -443,7 +443,10 @@ class Contrast:
             if math.isnan(self.p_value) or self.queries < 2:
                 return f": {self.bounds.reason or 'the differences have no spread'}."
             unit = self.panel.measure.unit if self.panel.clusters is None else "cluster"
-            return f" ({signed}, {p_value}{corrected}): every {unit} differs by the same, so a verdict needs more {words.plural(unit)}."
+            alike = f"every {unit} differs by the same"
+            if not self.pair.by_unit:
+                alike = f"every {unit} of {self.run} has the same value, and of {self.baseline}"
+            return f" ({signed}, {p_value}{corrected}): {alike}, so a verdict needs more {words.plural(unit)}."
         of_means = self.method.test is None or self.method.test.of not in {"signs", "ranks"}
         if not of_means or self.smallest > self.method.corrected_alpha(
             self.comparisons
@@ -523,14 +526,15 @@ def _name_of(test: PairedTest, pair: Pair) -> str:
 def choose_test(pair: Pair, method: Method) -> PairedTest:
     """Return the test that runs: the chosen one, t by default, or permutations.
 
-    Random deals of units replace the default if t would err on a difference between systems with units of their own. Sign flips replace a
-    test that divides by the spread if all differences are the same, and the default if too few units differ.
+    Random deals of units replace the default if t would err on a difference between systems with units of their own, and a test that divides
+    by the spread if neither has any. Sign flips replace such a test if all differences are the same, and the default if too few units differ.
     """
     from rankscope.inference.paired import t
 
     test = method.test or t()
     if isinstance(pair, EstimatedPair):
-        flips = method.test is None and pair.means.beyond_t
+        alike = test.by_spread and not test.has_interval and pair.means.apart
+        flips = alike or (method.test is None and pair.means.beyond_t)
     elif not pair.differing or pair.queries < getattr(test, "first", 0):
         return test
     else:

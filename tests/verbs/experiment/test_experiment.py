@@ -363,6 +363,17 @@ def test_large_values_with_a_small_spread_are_compared_as_any_others() -> None:
     assert "differs by the same" not in large.sentence()
 
 
+@pytest.mark.parametrize("test", [None, "t", "bootstrap", "permutation"])
+def test_variants_of_one_value_each_are_compared_by_permutations_whatever_test_is_named(test: str | None) -> None:
+    table = pl.DataFrame({"user": [f"u{i}" for i in range(12)], "variant": ["A", "B"] * 6, "x": [4, 5] * 6})
+    (found,) = rs.experiment(table, "Mean(x)", test=test).contrasts
+    assert found.p_value == pytest.approx(2 / math.comb(12, 6))
+    assert found.test == "permutation"
+    assert "by a permutation test" in found.sentence()
+    alike = rs.experiment(table.head(6), "Mean(x)", test=test).contrasts[0]
+    assert "every user of B has the same value, and of A" in alike.sentence()
+
+
 @pytest.mark.parametrize(("several", "verdict", "code"), [(150, "better", 0), (250, "withheld", 3)])
 def test_the_verdict_is_withheld_if_a_tenth_of_users_had_several_variants(
     several: int, verdict: str, code: int

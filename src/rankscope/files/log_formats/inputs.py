@@ -423,7 +423,9 @@ class LogRows:
 
     def cells(self, name: str, kind: Kind) -> tuple[pl.Expr, pl.DataType]:
         """Return a column with categories as text, and its type. Raises InputError for lists, bytes, dates and other types."""
-        return plain_of(pl.col(name), self.schema[name], f"{self.source.label}: column {name}", EXPECTS[kind])
+        return plain_of(
+            pl.col(name), self.schema[name], f"{self.source.label}: column {name}", EXPECTS[kind].partition(". ")[0]
+        )
 
 
 EXPECTS: dict[Kind, str] = {
