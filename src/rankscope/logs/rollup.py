@@ -258,7 +258,7 @@ def roll_up(
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
     alone = unit and not attributes and log.elsewhere is None
-    both: tuple[pl.DataFrame, Mapping[str, UnitRows]] | None = None
+    both: tuple[pl.DataFrame, dict[str, UnitRows]] | None = None
     if alone and (merged := _of_merged(log, metrics, parts, keys)) is not None:
         both = merged.collect(), {}
     elif alone and all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
