@@ -476,8 +476,9 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
     unit = unit_of(log)
     if not unit or log.elsewhere is not None:
         return None
-    end = _end(log) if any(metric.windowed for metric in metrics) else None
-    both = [(m, m.parts(log, end)) for m in dict.fromkeys(metrics) if before_of(m) is None and log.has(*m.columns(log))]
+    known = [m for m in dict.fromkeys(metrics) if before_of(m) is None and log.has(*m.columns(log))]
+    end = _end(log) if any(metric.windowed for metric in known) else None
+    both = [(metric, metric.parts(log, end)) for metric in known]
     both = [(m, part) for m, part in both if part.distinct or (m.rowwise and part.level == "row")]
     added = [column for i, (_, part) in enumerate(both) if not part.distinct for column in _numbers(i, part)]
     added += _sums(part for _, part in both)
