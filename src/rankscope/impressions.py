@@ -210,12 +210,18 @@ class Log:
         """
         if self.elsewhere is not None:
             return self.elsewhere.gather(query(self.frame), within)
+        if ids:
+            frame = self._in_parts(query, within, self._with_ids_as_given)
+            if not any(padded(frame[name]) for name in ids):
+                return frame
+        return self._in_parts(query, within, self.frame)
+
+    def _in_parts(self, query: Query, within: str, frame: pl.LazyFrame) -> pl.DataFrame:
         parts = -(-(self.most or self.rows) // PART) if within else 1
         if parts < 2:
-            frame = self.collect(query(self._with_ids_as_given if ids else self.frame))
-            return self.collect(query(self.frame)) if any(padded(frame[name]) for name in ids) else frame
+            return self.collect(query(frame))
         place = pl.col(within).hash() % parts
-        return pl.concat([self.collect(query(self.frame.filter(place == part))) for part in range(parts)])
+        return pl.concat([self.collect(query(frame.filter(place == part))) for part in range(parts)])
 
     @property
     def zone(self) -> str:

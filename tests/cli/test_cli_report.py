@@ -153,3 +153,21 @@ def test_the_demo_tells_no_place_of_this_machine(run: Run, files: Path) -> None:
     page = Path("demo.html").read_text()
     assert "demo/bm25.run.gz" in page
     assert str(Path(__file__).resolve().parents[2]) not in page
+
+
+def test_a_plan_in_a_file(run: Run, files: Path) -> None:
+    rows = (f"u{i},{'AB'[i % 2]},{i % 3 == 0:d}" for i in range(300))
+    Path("users.csv").write_text("\n".join(["visitor,cell_of_test,clicked", *rows]))
+    Path("plan.json").write_text(
+        '{"primary": "Mean(clicked)", "variant": "cell_of_test", "columns": {"clicked": "click"}, "looks": {"units": 900}}'
+    )
+    page = run("report", "users.csv", "--plan", "plan.json", "-o", "page.html")
+    assert page.code == 0, page.err
+    assert "Look 1 of the plan: 300 visitors of 900" in " ".join(page.out.split())
+    gate = run("gate", "users.csv", "--plan", "plan.json")
+    assert gate.code in {0, 4}, gate.err
+    assert "Look 1 of the plan" in " ".join(gate.out.split())
+    assert Path("plan.json.looks.json").exists()
+    twice = run("gate", "users.csv", "--plan", "plan.json", "--variant", "visitor")
+    assert (twice.code, twice.err.count("\n")) == (2, 1)
+    assert "variant is set by the plan" in twice.err

@@ -93,6 +93,7 @@ DEPTH = Option("--depth", "Leave out positions below N.", NUMBER, "N")
 # options of experiments by their keyword: flags, help, type and metavar; with a further item they may be repeated
 EXPERIMENT: dict[str, tuple[Any, ...]] = {
     "variant": ("--variant", "Column of variants, if it has an unusual name.", str, "COLUMN"),
+    "plan": ("--plan", "A file (TOML or JSON) with options of an experiment, written before it. With looks, each run on more users is a look, counted in FILE.looks.json.", FILE, None),
     "split": ("--split", "Planned shares: A=0.9,B=0.1. Default: even.", str, "NAME=X,..."),
     "guardrails": ("--guardrail guardrails", "A metric that must not get worse, optionally by more than a limit: RPM=1%.", str, "METRIC[=X]", list),
     "covariates": ("--covariate covariates", "A pre-experiment covariate, which reduces variance (CUPED): 'Mean(revenue)=revenue_before'. Default: the same metric before the assignment, if known ('none' leaves it out).",

@@ -29,7 +29,11 @@ _ALL_ROWS = (
     "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
     'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
 )
-FEW, LOOKED = 1 << 20, 10_000  # rows that are merged in any case, and how many are looked at of a larger log
+FEW, MOST, LOOKED = (
+    1 << 20,
+    1 << 21,
+    10_000,
+)  # rows that are merged in any case, merged rows of a larger log, and rows that tell how many these are
 SIZES = (1e-50, 1e50)  # of numbers other than 0: their squares and ratios stay finite
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
@@ -258,7 +262,7 @@ def roll_up(
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
     alone = unit and not attributes and log.elsewhere is None
-    both: tuple[pl.DataFrame, Mapping[str, UnitRows]] | None = None
+    both: tuple[pl.DataFrame, dict[str, UnitRows]] | None = None
     if alone and (merged := _of_merged(log, metrics, parts, keys)) is not None:
         both = merged.collect(), {}
     elif alone and all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
@@ -436,7 +440,7 @@ def _query(
         elif part.level in {"row", "once"} and not unit:
             here += [column.fill_null(0.0) for column in _numbers(i, part)]
         elif part.level == "row":
-            here += [column.sum() for column in _numbers(i, part)]
+            here += [_summed(column) for column in _numbers(i, part)]
         elif part.level == "once":
             first, *known = _numbers(i, part)
             here += [first_known(first).fill_null(0.0), *(column.max() for column in known)]
@@ -467,13 +471,14 @@ def _query(
 def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merged | None:
     """Merge the rows of a log, so that roll-ups of these metrics by some of these columns (and the unit) need no other pass over it.
 
-    Metrics that need every row are left out. None where rows name no unit or are elsewhere, or a large log has few rows that are alike.
+    Metrics that need every row are left out. None where rows name no unit or are elsewhere, or so few rows of a large log are alike that they would take much memory.
     """
     unit = unit_of(log)
     if not unit or log.elsewhere is not None:
         return None
-    end = _end(log) if any(metric.windowed for metric in metrics) else None
-    both = [(m, m.parts(log, end)) for m in dict.fromkeys(metrics) if before_of(m) is None and log.has(*m.columns(log))]
+    known = [m for m in dict.fromkeys(metrics) if before_of(m) is None and log.has(*m.columns(log))]
+    end = _end(log) if any(metric.windowed for metric in known) else None
+    both = [(metric, metric.parts(log, end)) for metric in known]
     both = [(m, part) for m, part in both if part.distinct or (m.rowwise and part.level == "row")]
     added = [column for i, (_, part) in enumerate(both) if not part.distinct for column in _numbers(i, part)]
     added += _sums(part for _, part in both)
@@ -485,7 +490,7 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
             more = [KEYS[part.level]] if part.level in KEYS else []
             seen |= dict.fromkeys([*more, *(name for name in asked if name not in unasked)])
     top = log.collect(log.frame.head(LOOKED).select(*seen)) if log.rows > FEW else pl.DataFrame()
-    if 2 * top.n_unique() > len(top):
+    if top.n_unique() * log.rows > MOST * len(top) > 0:
         return None
     ids = [name for name in seen if name in log.roles and COLUMNS[name].kind == "id"]
     plain = all(COLUMNS[name].kind != "id" for name in _roots(added) & set(log.roles) - set(seen))
@@ -530,6 +535,12 @@ def _columns(i: int, part: RatioParts) -> dict[str, pl.Expr]:
 
 def _numbers(i: int, part: RatioParts) -> list[pl.Expr]:
     return [value.cast(pl.Float64).alias(name) for name, value in _columns(i, part).items()]
+
+
+def _summed(column: pl.Expr) -> pl.Expr:
+    """The sum over the rows of a group, of which a literal has only one value."""
+    name = column.meta.output_name()
+    return column.sum() if column.meta.root_names() else (column.first() * pl.len()).alias(name)
 
 
 def _roots(expressions: Iterable[pl.Expr]) -> set[str]:

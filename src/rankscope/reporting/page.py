@@ -23,7 +23,9 @@ from rankscope.blocks import (
     Verdict,
 )
 from rankscope.errors import DataError, InputError
-from rankscope.experiments.request import EXPERIMENT_OPTIONS
+from rankscope.experiments.plan import read_plan
+from rankscope.experiments.request import EXPERIMENT_OPTIONS, ExperimentRequest
+from rankscope.experiments.roles import roles_of
 from rankscope.impressions import Log
 from rankscope.logs.base import parse_online_metrics
 from rankscope.logs.cuts import attribute_columns, with_merged_rows
@@ -49,7 +51,6 @@ from rankscope.verbs.estimate.estimate import estimate
 from rankscope.verbs.experiment.days import over_days
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
-from rankscope.verbs.experiment.roles import roles_of
 from rankscope.verbs.interleaving.interleaving import interleaving
 from rankscope.verbs.online.online import online
 from rankscope.verbs.position_bias.position_bias import position_bias
@@ -161,7 +162,7 @@ OF_PAGE = {
     "start",
     "end",
 }  # the page itself decides by day; the log is read before
-OF_EXPERIMENT = tuple(name for name in EXPERIMENT_OPTIONS if name not in OF_PAGE)
+OF_EXPERIMENT = ("plan", *(name for name in EXPERIMENT_OPTIONS if name not in OF_PAGE))
 COMPARED = ("baseline", "margin", "slices", "test", "interval", "correction", "alpha")
 OF_POLICIES = ("target", "reward", "logging", "model", "examination", "force")
 TAKEN = {
@@ -194,18 +195,22 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
             else interleaving(log, credit=metrics, **given)
         )
         return _with_clicks(page_of_result(of_design, title, command), log, models)
-    wanted = metrics
-    if "primary" in given:
-        wanted = [given["primary"], *([metrics] if isinstance(metrics, str) else metrics or [])]
+    plan = given.pop("plan", None)
+    wanted, asked = metrics, ExperimentRequest(**given)
+    if plan is not None:
+        given["plan"] = plan = read_plan(plan).once_read
+        wanted, asked = plan.applied(metrics, asked)
+    roles = roles_of(log, wanted, asked.primary, asked.guardrails, asked.margin) if design else ()
+    if asked.primary is not None:
+        wanted = [asked.primary, *([wanted] if isinstance(wanted, str) else wanted or [])]
     if log.of_impressions and design:  # the experiment, its days and slices, and online metrics sum up the same rows
-        roles = roles_of(log, metrics, *map(given.get, ("primary", "guardrails", "margin")))
         also = parse_online_metrics(wanted) if wanted else usual_metrics(log)
-        log = with_merged_rows(log, [*roles, *also], ["variant", *attribute_columns(log, given.get("slices"))])
+        log = with_merged_rows(log, [*roles, *also], ["variant", *attribute_columns(log, asked.slices)])
     found = _experiment(log, metrics, given) if design else None
     values = None
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
-        values = online(log, wanted, by=over, level=1 - given.get("alpha", 0.05))
+        values = online(log, wanted, by=over, level=1 - asked.alpha)
     if found is not None:
         page = page_of_experiment(found, title, command, values)
     else:
@@ -229,7 +234,7 @@ def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Experiment:
     """Return the experiment of a log, with its days if there are some to compare."""
     found = experiment(log, metrics, **given)
     lead = next(iter(found.roles))
-    if not log.has("timestamp") or lead.windowed:
+    if not log.has("timestamp") or lead.windowed or found.days is not None:
         return found
     try:
         return replace(found, days=over_days(found.variants, lead, found.families[0]))

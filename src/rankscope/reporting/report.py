@@ -16,8 +16,10 @@ from rankscope import words
 from rankscope.blocks import Block, Chart, Heading, Page, Paragraph, Table, Verdict
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
+from rankscope.experiments.plan import read_plan
 from rankscope.files import read_qrels, read_run
 from rankscope.files.texts import texts_of
+from rankscope.impressions import Log
 from rankscope.panels.families import BEST
 from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.agreement import OnlineAgreement, agreement
@@ -42,7 +44,7 @@ from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
 
 PAGE = (  # options of the page itself
-    "queries_text", "docs_text", "shown", "notes", "title", "about", "log", "online", "clicks", "split", "guardrails", "covariates", "prior",
+    "queries_text", "docs_text", "shown", "notes", "title", "about", "log", "online", "clicks", "plan", "split", "guardrails", "covariates", "prior",
 )  # fmt: skip
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
 WRITE = 'report.save("report.html") writes the whole page'
@@ -139,7 +141,7 @@ class Report:
 # fmt: off
 def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     qrels: Any, runs: Any = None, metrics: Any = None, *,
-    log: Any = None, online: Any = None, clicks: Any = None, split: Any = None, guardrails: Any = None, covariates: Any = None, prior: Any = None, queries_text: Any = None, docs_text: Any = None, title: str | None = None,
+    log: Any = None, online: Any = None, clicks: Any = None, plan: Any = None, split: Any = None, guardrails: Any = None, covariates: Any = None, prior: Any = None, queries_text: Any = None, docs_text: Any = None, title: str | None = None,
     about: str | None = None, shown: int | None = None, notes: Any = None, command: str | None = None,
     progress: Callable[[str], None] | None = None, **options: Any,
 ) -> Report:
@@ -152,7 +154,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
 
     A comparison and an experiment on the same change make one page, which says whether they point the same way: ``rs.report(comparison, experiment)``,
     what ``agreement`` gave, or rankings with the ``log`` of the experiment, whose metrics are ``online`` (the first decides). Of a log, alone or
-    beside rankings, ``split``, ``guardrails``, ``covariates`` and ``prior`` are as for ``experiment``.
+    beside rankings, ``plan``, ``split``, ``guardrails``, ``covariates`` and ``prior`` are as for ``experiment``.
     ``clicks=True`` adds the position bias and the click models of a log (as do names of models, like ``["PBM", "DBN"]``).
 
     ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
@@ -179,7 +181,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
     of_page = {"queries_text": queries_text, "docs_text": docs_text, "shown": shown, "notes": notes}
     marks = "" if notes is None else json.dumps(read_notes(notes), ensure_ascii=False)
-    given = {"split": split, "guardrails": guardrails, "covariates": covariates, "prior": prior}
+    given = {"plan": plan, "split": split, "guardrails": guardrails, "covariates": covariates, "prior": prior}
     given = {"log": log, "online": online, "clicks": clicks or None, **{name: value for name, value in given.items() if value not in (None, [], ())}}
     of_log = {name: value for name, value in given.items() if value is not None}
     both = _agreement_of_results(qrels, runs)
@@ -275,7 +277,10 @@ def _other_page(
             return None
         _refuse_settled(None, None, of_log)
         return page_of_result(source, title, command), list(getattr(source, "notes", ()))
-    log = log_of(source, columns=options.get("columns"), target=options.get("target")) if runs is None else None
+    reading = {"columns": options.get("columns")}
+    if "plan" in of_log and not isinstance(source, Log):
+        reading = read_plan(of_log["plan"]).reading(reading)
+    log = log_of(source, target=options.get("target"), **reading) if runs is None else None
     if log is None:
         return None
     if "log" in of_log or "online" in of_log:

@@ -146,3 +146,44 @@ def test_a_look_needs_all_users_so_far_and_the_last_one_stands(plan: Path) -> No
         rs.experiment(table, plan=plan)
     with pytest.raises(InputError, match="cannot be read"):
         rs.experiment(table, plan=plan.with_name("none.toml"))
+
+
+def test_the_page_and_the_gate_of_a_log_take_the_plan(plan: Path) -> None:
+    table = users(5, 900).rename({"variant": "arm"})
+    plan.write_text(f"variant = 'arm'\n{PLAN}")
+    found = rs.experiment(table, plan=plan)
+    page, gate = rs.report(table, plan=plan).page, rs.gate(table, plan=plan)
+    assert page.verdicts[0].text == next(text for text in found.sentences_of_page())
+    assert any("Look 1 of the plan: 900 users of 2,000" in verdict.text for verdict in page.verdicts)
+    assert [check.metric for check in gate.checks] == [str(metric) for metric in found.roles]
+    assert any("Look 1 of the plan: 900 users of 2,000" in text for text in gate.sentences())
+    losses = {check.metric: check.tolerance for check in gate.checks}
+    guarded = gate.checks[-1].contrast
+    assert losses["Mean(orders)"] == 0.1
+    assert losses[guarded.metric] == pytest.approx(0.05 * guarded.baseline_value)
+    assert gate.checks[0].contrast.p_value == found["B", "Mean(revenue)"].p_value
+    assert len(json.loads(Path(f"{plan}.looks.json").read_text())["looks"]) == 1  # the same users are the same look
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("primary = 'Mean(revenue)'\ncorrection = 'bh'", {}, "the plan sets correction, which a gate does not take"),
+        (PLAN, {"tolerance": 0.1}, "the plan sets margins, which are the tolerances"),
+        ("primary = 'Mean(revenue)'\nsplit = 'A=0.5,B=0.5'", {"split": "A=0.9,B=0.1"}, "split is set by the plan"),
+        ("metrics = 'Mean(revenue)'\nvariant = 'variant'", {"variant": "arm"}, "variant is set by the plan"),
+    ],
+    ids=["a correction", "tolerances twice", "the split twice", "the variant twice"],
+)
+def test_plans_that_a_gate_refuses(plan: Path, text: str, options: dict[str, Any], message: str) -> None:
+    plan.write_text(text)
+    with pytest.raises(InputError, match=message):
+        rs.gate(users(1, 100), plan=plan, **options)
+
+
+def test_a_plan_is_for_variants(plan: Path) -> None:
+    table = users(1, 100).rename({"variant": "city"})
+    with pytest.raises(InputError, match="plan is about experiments"):
+        rs.report(table.with_columns(clicked=1), plan={"primary": "CTR"})
+    with pytest.raises(InputError, match="plan is for the log of an experiment"):
+        rs.gate({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"q": {"a": 1.0}}, plan=plan)

@@ -174,14 +174,12 @@ def _log(call: Call) -> Log | None:
     from rankscope.scoring.logs import log_of
 
     call.check(of_log=True)
-    times = call.params["time_format"]
-    return log_of(
-        call.qrels,
-        columns=call.typed.get("columns"),
-        log_format=form,
-        time_format=times,
-        target=call.typed.get("target"),
-    )
+    reading = {"columns": call.typed.get("columns"), "log_format": form, "time_format": call.params["time_format"]}
+    if (plan := call.typed.get("plan")) is not None:
+        from rankscope.experiments.plan import read_plan
+
+        reading = read_plan(plan).reading(reading)
+    return log_of(call.qrels, target=call.typed.get("target"), **reading)
 
 
 def _of_log(call: Call, *systems: Any, log: Any = None, **more: Any) -> Any:
@@ -294,7 +292,7 @@ def _verdict(call: Call) -> Any:
     if call.qrels is not None:
         call.check(of_log=True)
         check_of_variants(**{name: call.typed.get(name) for name in ("split", "covariates", "winsorise")})
-        reading = {name: call.typed.get(name) for name in ("target", "log_format", "time_format")}
+        reading = {name: call.typed.get(name) for name in ("target", "plan", "log_format", "time_format")}
         log = log_to_gate(call.qrels, *both, call.typed.get("variant"), call.typed.get("columns"), **reading)
         if log is not None:
             return _of_log(call, *both, log=log)

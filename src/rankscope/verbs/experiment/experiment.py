@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from rankscope.errors import InputError
+from rankscope.experiments.plan import ExperimentPlanFile, read_plan
 from rankscope.experiments.request import EXPERIMENT_OPTIONS, ExperimentRequest
+from rankscope.experiments.roles import Role, roles_of
 from rankscope.experiments.variants import Variants, variants_of
 from rankscope.inference.corrections import none
 from rankscope.logs.base import OnlineMetric
@@ -21,9 +23,7 @@ from rankscope.scoring.request import active_cautions
 from rankscope.syntax import option_named
 from rankscope.verbs.experiment.beliefs import prior_of
 from rankscope.verbs.experiment.days import check_by, over_days, share_alpha
-from rankscope.verbs.experiment.plan import ExperimentPlanFile, read_plan
 from rankscope.verbs.experiment.result import Experiment
-from rankscope.verbs.experiment.roles import Role, roles_of
 from rankscope.verbs.experiment.slices import slices_of
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, ValueRange
 from rankscope.experiments.heterogeneity import Heterogeneity
+from rankscope.experiments.plan import Look
+from rankscope.experiments.roles import Role
 from rankscope.experiments.split import SampleRatio, name_of_test
 from rankscope.experiments.variants import Variants
 from rankscope.impressions import Log
@@ -27,8 +29,6 @@ from rankscope.show.result import Shown, caution_block, input_record
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import OverDays
 from rankscope.verbs.experiment.decision import Decision, decisions, rule_in_words
-from rankscope.verbs.experiment.plan import Look
-from rankscope.verbs.experiment.roles import Role
 from rankscope.verbs.experiment.slices import sentences_of_slices
 from rankscope.verbs.experiment.tables import VIEWS
 
@@ -226,7 +226,7 @@ class Experiment(ContrastResult):
         """The sentences of a page: the verdict on the primary metric first, unless the check of the split fails."""
         split, *rest = self.sentences()
         verdict = list(self._of_primary()) if self.validity.holds else []
-        yield from (*verdict, split, *rest[len(verdict) :])
+        yield from (*verdict, split, *(text for text in rest if text not in verdict))
 
     def _of_primary(self) -> Iterator[str]:
         """The verdict on the primary metric, with one sentence for many variants without a clear difference."""

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError, RankscopeError
+from rankscope.experiments.request import ExperimentRequest
 from rankscope.metrics import Metric, parse
 from rankscope.panels.cautions import few_clusters
 from rankscope.panels.contrast import contrast
@@ -23,12 +24,19 @@ from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
 from rankscope.verbs.gate.checks import Check, FailOn, draft_check, refuse_undirected, settle_checks
-from rankscope.verbs.gate.log import error_of_judgments, error_of_metrics, gate_of_log, log_to_gate, refuse_experiments
+from rankscope.verbs.gate.log import (
+    PlannedGate,
+    error_of_judgments,
+    error_of_metrics,
+    gate_of_log,
+    log_to_gate,
+    refuse_experiments,
+)
 from rankscope.verbs.gate.result import Gate, LogGate
 
 USUAL = "nDCG@10"
 OPTIONS = (
-    "tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "variant", "split", "covariates", "strata", "winsorise",
+    "tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "variant", "split", "covariates", "strata", "winsorise", "plan",
     "target", "reward", "logging", "model", "examination", "force", "log_format", "time_format", "metrics", "progress",
 )  # fmt: skip
 
@@ -38,7 +46,7 @@ OPTIONS = (
 def gate(  # noqa: PLR0913 - the options of the command line, each with its default
     qrels: Any, baseline: Any = None, candidate: Any = None, metrics: Any = None, *,
     tolerance: Any = None, fail_on: FailOn = "loss", alpha: float = 0.05, slices: Any = None, clusters: Any = None,
-    test: Any = None, interval: Any = None, variant: str | None = None, split: Any = None, covariates: Any = None,
+    test: Any = None, interval: Any = None, plan: Any = None, variant: str | None = None, split: Any = None, covariates: Any = None,
     strata: str | None = None, winsorise: float | None = None, target: Any = None, reward: str | None = None, logging: Any = None,
     model: Any = None, examination: Any = None, force: bool = False, log_format: str | None = None, time_format: str | None = None,
     progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
@@ -63,7 +71,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     ``qrels`` may be a log. Of an experiment every variant is gated against the baseline, with the p-value of ``experiment``; of interleaved lists every
     ranker against the last; with a ``target`` every policy against the one that ran, by the first estimator of ``estimate``. ``baseline`` and ``candidate``
     are names of these, ``metrics`` are online metrics, a credit or estimators, the default ``tolerance`` is ``"1%"`` (of a preference 0.01), ``slices``
-    names columns. ``variant`` to ``winsorise`` are as for ``experiment``, ``target`` to ``force`` as for ``estimate``. The verdict is withheld if users were not
+    names columns. ``plan`` to ``winsorise`` are as for ``experiment`` (a plan's metrics are all gated, and its margins are tolerances), ``target`` to ``force`` as for ``estimate``. The verdict is withheld if users were not
     split as planned, lists were not mixed fairly (``exit_code`` 3), or the log does not support an estimate (4).
     Raises InputError for what cannot be used, DataError if nothing can be compared or a stored baseline was made otherwise.
 
@@ -85,12 +93,23 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     of_variants = {"split": split, "covariates": covariates, "strata": strata, "winsorise": winsorise}
     form = {"log_format": log_format, "time_format": time_format}
     of_policies = {"reward": reward, "logging": logging, "model": model, "examination": examination, "force": force}
-    if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"), target=target, **form)) is not None:
+    if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"), target=target, plan=plan, **form)) is not None:
+        taken = None
+        if plan is not None:
+            asked = ExperimentRequest(
+                baseline=baseline, slices=slices or None, clusters=clusters or None, test=test, interval=interval, alpha=alpha, **of_variants
+            )
+            taken = PlannedGate.of(log, plan, metrics, asked, tolerance)
+            asked, metrics, tolerance = taken.asked, taken.metrics, taken.tolerance
+            baseline, slices, clusters = asked.baseline, asked.slices, asked.clusters
+            method = method_of(test=asked.test, interval=asked.interval, alpha=asked.alpha, seed=policies.get("seed", 0))
+            of_variants = {name: getattr(asked, name) for name in of_variants}
         return gate_of_log(
             log, metrics, baseline=baseline, candidate=candidate, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices,
             policies=policies, target=target, of_variants={**of_variants, "clusters": clusters}, of_policies=of_policies,
+            plan=None if taken is None else taken.plan,
         )
-    refuse_experiments({"variant": variant, **of_variants, "target": target, **of_policies, **form})
+    refuse_experiments({"plan": plan, "variant": variant, **of_variants, "target": target, **of_policies, **form})
     return _gate_of_runs(
         qrels, baseline, candidate, metrics, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices, clusters=clusters,
         progress=progress, policies=policies,

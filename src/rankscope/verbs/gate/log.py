@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,15 @@ from rankscope.errors import InputError, RankscopeError
 from rankscope.estimators.base import Estimator
 from rankscope.experiments.covariates import covariate_pairs
 from rankscope.experiments.interleaved import Interleaved
+from rankscope.experiments.plan import ExperimentPlanFile, read_plan
+from rankscope.experiments.request import ExperimentRequest
+from rankscope.experiments.roles import roles_of
 from rankscope.experiments.split import name_of_test
 from rankscope.experiments.variants import check_winsorise, shares_of, variants_of
 from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
 from rankscope.interleavings.credits import Credit
-from rankscope.logs.base import parse_online, parse_online_metrics
+from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
 from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.metrics import require_deciding, require_direction
 from rankscope.panels.contrast import contrast
@@ -33,6 +36,49 @@ from rankscope.verbs.gate.checks import FailOn, draft_check, settle_checks
 from rankscope.verbs.gate.result import Gated, GatedKind, GatedLog, LogGate
 
 READING = ("columns", "ignore")  # options of rankings that a log takes
+FOR_READERS = ("prior", "decide", "by")  # options of a plan that no check depends on
+OF_GATE = (
+    "primary",
+    "metrics",
+    "guardrails",
+    "margin",
+    "baseline",
+    "slices",
+    "clusters",
+    "test",
+    "interval",
+    "alpha",
+    "split",
+    "covariates",
+    "strata",
+    "winsorise",
+)
+
+
+@dataclass(frozen=True)
+class PlannedGate:
+    """What a ``plan`` of an experiment asks of a gate: its metrics and the losses that it accepts, and options as for ``experiment``."""
+
+    plan: ExperimentPlanFile
+    metrics: list[OnlineMetric]
+    tolerance: Any
+    asked: ExperimentRequest
+
+    @classmethod
+    def of(cls, log: Log, source: Any, metrics: Any, given: ExperimentRequest, tolerance: Any) -> PlannedGate:
+        """Read the plan of a log that was read as it says. Raises InputError for what both set, and for options that no gate takes."""
+        plan = read_plan(source).once_read
+        if odd := next((name for name in plan.options if name not in {*OF_GATE, *FOR_READERS}), None):
+            raise InputError(f"the plan sets {odd}, which a gate does not take: leave it out of the plan")
+        chosen, asked = plan.applied(metrics, given)
+        roles = roles_of(log, chosen, asked.primary, asked.guardrails, asked.margin)
+        margins = {str(metric): role.margin for metric, role in roles.items() if role.margin is not None}
+        losses = {name: f"{m.number * 100:g}%" if m.relative else m.number for name, m in margins.items()}
+        if losses and tolerance is not None:
+            raise InputError(
+                "the plan sets margins, which are the tolerances: leave --tolerance out, or change the plan"
+            )
+        return cls(plan, [*roles], losses or tolerance, asked)
 
 
 def check_of_variants(split: Any = None, covariates: Any = None, winsorise: Any = None) -> None:
@@ -43,7 +89,7 @@ def check_of_variants(split: Any = None, covariates: Any = None, winsorise: Any 
 
 
 def log_to_gate(
-    source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any, *, target: Any = None, **form: str | None
+    source: Any, baseline: Any, candidate: Any, variant: str | None, columns: Any, *, target: Any = None, plan: Any = None, **form: Any
 ) -> Log | None:  # fmt: skip
     """Return the log of an experiment, of interleaved lists, or of a policy if ``target`` names another; None for judgments.
 
@@ -52,10 +98,12 @@ def log_to_gate(
     """
     if not (_is_name(baseline) and _is_name(candidate)) or (candidate is not None and _is_name(source)):
         return None  # the reader reports a missing file, after all other checks
+    if plan is not None and source is not None:
+        form = read_plan(plan).reading({"variant": variant, "columns": columns, **form})
+        variant, columns = None, form.pop("columns", None)
     if target is not None and source is not None:
         return log_of(source, columns=columns, target=target, **form)
-    time_format = form.get("time_format")
-    if form.get("log_format") is not None or (time_format is not None and not isinstance(source, Log)):
+    if any(value is not None for value in form.values()) and not isinstance(source, Log):
         return read_experiment(source, variant=variant, columns=columns, **form)
     said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = said | ({variant: "variant"} if variant else {})
@@ -130,6 +178,7 @@ def _given(options: Mapping[str, Any]) -> str | None:
 def gate_of_log(  # noqa: PLR0913 - the options of the command line for a log
     log: Log, metrics: Any, *, baseline: Any, candidate: Any, tolerance: Any, fail_on: FailOn, method: Method, slices: Any,
     policies: Mapping[str, Any], target: Any = None, of_variants: Mapping[str, Any], of_policies: Mapping[str, Any],
+    plan: ExperimentPlanFile | None = None,
 ) -> LogGate:  # fmt: skip
     """Gate the named system of a log, or all but the baseline: variants of users, policies, or rankers of interleaved lists.
 
@@ -140,7 +189,7 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line for a log
         if value is not None and name not in READING:
             raise InputError(f"{option_named(name)} is about rankings: leave it out for {log.label}")
     design = design_of(log, target)
-    refuse_others(design, of_variants, of_policies, log.label)
+    refuse_others(design, {**of_variants, "plan": plan}, of_policies, log.label)
     named = None if baseline is None else str(baseline)
     if design == "policies":
         found = Counterfactual.of(log, target, metrics, method=method, baseline=named, **of_policies)
@@ -149,7 +198,7 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line for a log
         gated = _rankers(Interleaved.of(log, metrics, first=named), method, slices)
     else:
         log.require(("variant",), "an experiment")
-        gated = _variants(log, metrics, named, method, slices, of_variants)
+        gated = _variants(log, metrics, named, method, slices, of_variants, plan)
     candidates, kind = _candidates(gated, candidate), gated.kind
     allowances = tolerances_of(tolerance, [(str(m), m) for m in gated.metrics], kind.read, kind.usual)
     drafts = [
@@ -163,6 +212,8 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line for a log
         else replace(check, status="withheld", reason=check.contrast.validity.reason, queries_needed=None)
         for check in settle_checks(drafts, fail_on, gated.method)
     ]
+    if plan is not None and all(validity.holds for validity in gated.validity.values()):
+        plan.write(gated.look, gated.noun)
     ignored = frozenset(codes_of(policies.get("ignore") or ()))
     return LogGate(
         checks,
@@ -194,15 +245,18 @@ def refuse_others(design: str, of_variants: Mapping[str, Any], of_policies: Mapp
 
 
 def _variants(
-    log: Log, metrics: Any, baseline: str | None, method: Method, slices: Any, options: Mapping[str, Any]
-) -> GatedLog:
+    log: Log, metrics: Any, baseline: str | None, method: Method, slices: Any, options: Mapping[str, Any], plan: ExperimentPlanFile | None
+) -> GatedLog:  # fmt: skip
     for part in (method.test, method.interval):
         require_own_units(part)
     chosen = parse_online_metrics(metrics) if metrics is not None else require_deciding(log)[:1]
     for metric in chosen:
         require_direction(log, metric)
     attributes = attribute_columns(log, slices)
-    found = variants_of(log, chosen, baseline=baseline, **options).looked_at(method.test)
+    found = variants_of(log, chosen, baseline=baseline, **options)
+    look = None if plan is None else plan.look_at(found.arms.units.count, found.noun)
+    method = method if look is None else look.method(method)
+    found = found.looked_at(method.test)
     method, notes, panels = found.method_for(method, chosen), list[str](), list[Gated]()
     for metric in chosen:
         panels.append((metric, None, found.panel(metric), method))
@@ -211,11 +265,11 @@ def _variants(
             panels += [(metric, f"{attribute}={value}", panel, method) for value, panel in of_attribute.items()]
             notes += left_out
     split, first = found.sample_ratio, found.names[0]
-    sentence = split.sentence(found.noun)
+    sentence = " ".join([split.sentence(found.noun), *([] if look is None else [look.sentence(found.noun)])])
     return GatedLog(
         VARIANTS, log, found.noun, first, panels, method, dict.fromkeys(found.names[1:], found.validity),
         (*found.notes, *notes), found.cautions(chosen, method.test), sentence, split.holds,
-        {"sample_ratio": split.record()}, {"test": name_of_test(method.test), **found.adjustment.statement()}, [*found.adjustment.remarks()], split,
+        {"sample_ratio": split.record(), **({} if look is None else {"look": look.record()})}, {"test": name_of_test(method.test), **found.adjustment.statement()}, [*found.adjustment.remarks()], split, look,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Heading, NumberText, Paragraph
 from rankscope.diagnostics.comparisons import NothingFoundInGate, NotPairedInGate, UndefinedInGate
 from rankscope.diagnostics.inputs import MissingInCandidate
+from rankscope.experiments.plan import Look
 from rankscope.experiments.split import SampleRatio
 from rankscope.impressions import Log
 from rankscope.panels.margin import Margin
@@ -425,6 +426,7 @@ class GatedLog:
     statement: Mapping[str, Any]
     remarks: Sequence[str]
     sample_ratio: SampleRatio | None = None
+    look: Look | None = None
 
     @property
     def metrics(self) -> list[Any]:

@@ -13,6 +13,7 @@ from typing import Any
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.experiments.request import EXPERIMENT_OPTIONS, ExperimentRequest
+from rankscope.files.roles import said_columns
 from rankscope.inference import find_method
 from rankscope.inference.base import Interval, PairedTest
 from rankscope.inference.sequential import LEAST
@@ -23,6 +24,7 @@ EXPECTS = (
     "a plan is TOML or JSON with options of an experiment (primary, metrics, guardrails, margin ...) and a table looks"
 )
 OF_LOOKS = ("units", "spending", "taken")
+READING = ("variant", "columns", "log_format", "time_format", "time_zone", "start", "end")
 KEYS = ("metrics", *(name for name in EXPERIMENT_OPTIONS if name not in {"assignments", "events"}))
 
 
@@ -96,6 +98,21 @@ class ExperimentPlanFile:
         rest = {name: value for name, value in self.options.items() if name != "metrics"}
         return self.options.get("metrics", metrics), replace(request, **rest)
 
+    def reading(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return how the log is read, as ``given`` and as the plan says, with the variant among the roles. Raises InputError for what both set."""
+        asked: dict[str, Any] = {name: given.get(name) for name in READING}
+        _, request = self.applied(None, ExperimentRequest(**asked))
+        said = {name: value for name in READING if (value := getattr(request, name)) is not None}
+        if variant := said.pop("variant", None):
+            roles = said_columns(said["columns"], "visitor=unit_id") if "columns" in said else []
+            said["columns"] = {**dict(roles), variant: "variant"}
+        return said
+
+    @property
+    def once_read(self) -> ExperimentPlanFile:
+        """The plan for a log that was read as it says."""
+        return replace(self, options={name: value for name, value in self.options.items() if name not in READING})
+
     def look_at(self, units: int, noun: str) -> Look | None:
         """Return the look at this number of units: the last one again if none came. Raises InputError for fewer units, or after the last look."""
         if self.looks is None:
@@ -151,6 +168,8 @@ class ExperimentPlanFile:
 
 def read_plan(source: Any) -> ExperimentPlanFile:
     """Read a plan: a TOML or JSON file, or a mapping. Raises InputError for anything else."""
+    if isinstance(source, ExperimentPlanFile):
+        return source
     if isinstance(source, Mapping):
         return _checked(dict(source), "plan", ExperimentPlanFile({}, None))
     path = Path(source)
