@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -126,7 +125,7 @@ class Boosting(RewardModel):
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
         """Learn gradient-boosted trees."""
-        return _learn(_of_sklearn("ensemble", "HistGradientBoostingRegressor", random_state=0), events, reward, rows)
+        return _learn(boosted(), events, reward, rows)
 
 
 def model_of(value: Any) -> RewardModel:
@@ -158,14 +157,20 @@ class _Regressor(RewardModel):
 
 def classifier() -> Any:
     """Return a logistic regression of scikit-learn. Raises MissingExtraError with the package to install."""
-    return _of_sklearn("linear_model", "LogisticRegression", max_iter=1000)
-
-
-def _of_sklearn(module: str, name: str, **options: Any) -> Any:
     try:
-        return getattr(import_module(f"sklearn.{module}"), name)(**options)
+        from sklearn.linear_model import LogisticRegression
     except ImportError:
         raise MissingExtraError(LACKING) from None
+    return LogisticRegression(max_iter=1000)
+
+
+def boosted() -> Any:
+    """Return gradient-boosted trees of scikit-learn. Raises MissingExtraError with the package to install."""
+    try:
+        from sklearn.ensemble import HistGradientBoostingRegressor
+    except ImportError:
+        raise MissingExtraError(LACKING) from None
+    return HistGradientBoostingRegressor(random_state=0)
 
 
 def _design(events: LoggedEvents, rows: Codes, item: Codes) -> Array:

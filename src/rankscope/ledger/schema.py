@@ -16,7 +16,7 @@ except ImportError:
 __all__ = ["CONVENTIONS", "LAUNCHES", "MEASUREMENTS", "MIGRATIONS", "VERSION", "sa", "upgrade", "version_of"]
 
 
-class Json(sa.TypeDecorator[Any]):
+class JsonText(sa.TypeDecorator[Any]):
     """JSON in a column of text."""
 
     impl, cache_ok = sa.Text, True
@@ -43,7 +43,7 @@ LAUNCHES = sa.Table(  # columns in the order of the fields of Launch
     sa.Column("day", sa.Date),
     sa.Column("launched", sa.Boolean),
     sa.Column("notes", sa.Text, nullable=False),
-    sa.Column("tags", Json, nullable=False),
+    sa.Column("tags", JsonText, nullable=False),
 )  # fmt: skip
 MEASUREMENTS = sa.Table(  # and of Measurement
     "measurements", META,
@@ -58,10 +58,10 @@ MEASUREMENTS = sa.Table(  # and of Measurement
     sa.Column("verdict", sa.Text, nullable=False),
     sa.Column("conventions", sa.Text, primary_key=True),  # a hash
     sa.Column("judgments", sa.Text, nullable=False),  # a hash
-    sa.Column("covariances", Json, nullable=False),
-    sa.Column("sketch", Json, nullable=False),
+    sa.Column("covariances", JsonText, nullable=False),
+    sa.Column("sketch", JsonText, nullable=False),
 )  # fmt: skip
-CONVENTIONS = sa.Table("conventions", META, sa.Column("hash", sa.Text, primary_key=True), sa.Column("content", Json, nullable=False))  # fmt: skip
+CONVENTIONS = sa.Table("conventions", META, sa.Column("hash", sa.Text, primary_key=True), sa.Column("content", JsonText, nullable=False))  # fmt: skip
 
 
 def _first(connection: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -78,11 +77,16 @@ class _Boosted(Learner):
 
     def _import(self) -> Any:
         try:
-            return import_module(self.module)
+            if self.module == "lightgbm":
+                import lightgbm
+
+                return lightgbm
+            import xgboost
         except ImportError:
             raise MissingExtraError(
                 f"{type(self).__name__} needs {self.module}: pip install 'rankscope[learn]'"
             ) from None
+        return xgboost
 
     def _grades(self, data: RankingData, top: int | None, ranks: bool) -> Array:
         grades = data.grades if top is None else np.minimum(data.grades, top)
