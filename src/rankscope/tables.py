@@ -288,7 +288,8 @@ class Run(_Table):
         for first, last in cuts:
             at, end = int(start[first]), int(ends[last - 1])
             more = self.more_queries if last == len(ends) else ()
-            part = Run(self.frame.slice(at, end - at), self.source, more, self.name, as_read=self.as_read)
+            as_read = self.as_read and not at  # whose row numbers are those of the file
+            part = Run(self.frame.slice(at, end - at), self.source, more, self.name, as_read=as_read)
             numbers, queries = np.arange(last - first), self.blocks.query.slice(first, last - first)
             part.__dict__["blocks"] = Blocks(
                 start[first:last] - at, self.blocks.size[first:last], queries, numbers, True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import rankscope as rs
+from rankscope.errors import InputError
 from rankscope.rankers.catalogue import KINDS
 from rankscope.rankers.fusions import Condorcet, Fusion
 
@@ -94,6 +96,16 @@ def test_parts_of_queries_give_the_same_as_the_whole(method: type[Fusion], monke
         "rankscope.scoring.fusing.map_pools", lambda runs, order, then: parts(runs, order, then, rows=1)
     )
     assert rs.fuse(runs, method, qrels=qrels_of(runs) if method.learns else None).frame.equals(whole)
+
+
+@pytest.mark.parametrize(("rows", "place"), [(100, "a.run line 3"), (1, "a.run")], ids=["one part", "parts"])
+def test_a_rank_given_twice_is_named_with_no_wrong_line(
+    rows: int, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankscope.scoring.pools.IN_CACHE", rows)
+    (tmp_path / "a.run").write_text("q1 Q0 a 1 3 x\nq2 Q0 b 1 2 x\nq2 Q0 c 1 1 x\n")
+    with pytest.raises(InputError, match=f"{place}: rank 1 of query q2 is given twice"):
+        rs.fuse([tmp_path / "a.run", {"q1": {"a": 1.0}}], ties="rank")
 
 
 @pytest.mark.parametrize("method", PLAIN, ids=named)

@@ -14,7 +14,7 @@ DIGIT = 8  # bytes of a text that are compared at once
 
 
 def order_within(group: Array, values: Array) -> Array:
-    """Return the rows by group, then value, then row: ``np.lexsort((values, group))``, in a fourth of its time.
+    """Return the rows by group, then value, then row: what ``np.lexsort((values, group))`` returns, but faster.
 
     >>> import numpy as np
     >>> order_within(np.array([1, 0, 0, 1]), np.array([0.5, 2.0, 1.0, 0.5])).tolist()
