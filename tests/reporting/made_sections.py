@@ -70,9 +70,9 @@ def first_by(blocks: dict[str, Any], begin: str) -> Any:
 
 
 def column(block: Chart | Table, header: str) -> list[Any]:
-    """The cells under a header, numbers without a text of their own."""
+    """The cells under a header."""
     at = [one.header for one in block.columns].index(header)
-    return [cell.value if isinstance(cell := row[at], NumberText) else cell for row in block.rows]
+    return [row[at] for row in block.rows]
 
 
 def numbers(section: Section) -> Iterator[float]:
