@@ -25,7 +25,7 @@ CALIBRATED = 0.25  # a logged frequency this far from the propensities, as a sha
 CONTRADICTED = 0.01  # share of the traffic with such propensities above which estimates are refused
 BINS = 14
 AT_ONCE = 1 << 16  # numbers that stay in the cache
-Weighed: TypeAlias = tuple[int, float, float, float, float, float, float]
+Weighed: TypeAlias = tuple[int, float, float, float, float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class LogSupport:
     """The cover of a policy by a log, for one estimator.
 
     ``effective_sample_size`` is (sum w)^2 / sum w^2 over events, ``effective_clicks`` the same of weight x reward. ``largest_share`` is the part
-    of one event in the estimate, ``mean_weight`` should be 1 within ``mean_weight_error`` (between units). ``unseen`` is the share of the target's
+    of one event in the estimate, ``weight_share`` the part of one weight in all. ``mean_weight`` should be 1 within ``mean_weight_error`` (between units). ``unseen`` is the share of the target's
     probability on items that the log never shows. ``units_needed`` is the traffic that would give 50 effective clicks.
     """
 
@@ -44,6 +44,7 @@ class LogSupport:
     effective_clicks: float
     largest_share: float
     largest_weight: float
+    weight_share: float
     mean_weight: float
     mean_weight_error: float
     unseen: float
@@ -70,6 +71,7 @@ class LogSupport:
             "effective_clicks",
             "largest_share",
             "largest_weight",
+            "weight_share",
             "mean_weight",
             "unseen",
         )
@@ -103,6 +105,8 @@ class LogSupport:
             yield rules.FewEffectiveClicks.caution(**named, **numbers), self.effective_clicks < TOO_FEW
         if self.largest_share > LARGEST:
             yield rules.OneEventDominates.caution(**named, share=self.largest_share, weight=self.largest_weight), True
+        elif self.weight_share > LARGEST:
+            yield rules.OneWeightDominates.caution(**named, share=self.weight_share, weight=self.largest_weight), True
 
 
 def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: str) -> LogSupport:
@@ -115,7 +119,7 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
     unseen = events.target.unseen(events) if events.target is not None else 0.0
     names = str(estimator), policy
     if used is None:
-        unknown = (math.nan,) * 6
+        unknown = (math.nan,) * 7
         rows = len(events.starts) if by_list else events.count
         return LogSupport(*names, rows, *unknown, unseen, events.units, noun, weighs=False)
     raw = events.weights(estimator.level) if estimator.level else None
@@ -125,18 +129,19 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
 
     # most estimators use weights as they are
     shared = used is raw and events.share(("support", events.target, estimator.level, by_list), found)
-    count, effective_size, clicks, share, largest, mean, error = shared or found()
-    return LogSupport(*names, count, effective_size, clicks, share, largest, mean, error, unseen, events.units, noun)
+    facts = shared or found()
+    return LogSupport(*names, facts[0], *facts[1:], unseen, events.units, noun)
 
 
 def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> Weighed:
-    """Return the number of weights, effective weights and clicks, the largest share and weight, the mean weight and its error."""
+    """Return the number of weights, effective weights and clicks, the largest share and weight, its share, the mean weight and its error."""
     earned = events.sum_lists(events.weighted(used)) if by_list else events.weighted(used)
     weight = used[events.last] if by_list and not of_items else used
     largest = float(max(earned.max(initial=0.0), -earned.min(initial=0.0)))
     whole = earned.sum() if earned.min(initial=0.0) >= 0 else np.abs(earned).sum()
+    heaviest, weights = float(weight.max(initial=0.0)), float(weight.sum())
     return (
-        len(weight), effective(weight), effective(earned), largest / float(whole) if whole else math.nan, float(weight.max(initial=0.0)),
+        len(weight), effective(weight), effective(earned), largest / float(whole) if whole else math.nan, heaviest, heaviest / weights if weights else math.nan,
         *(_mean_and_error(raw, events) if raw is not None and events.target is not None else (math.nan, math.nan)),
     )  # fmt: skip
 

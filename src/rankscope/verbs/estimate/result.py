@@ -48,6 +48,7 @@ VALUES = (
     _diagnostic("effective_clicks", "effective clicks", kind="value", cell=_count_cell("effective_clicks")),
     _diagnostic("largest_share", kind="value"),
     _diagnostic("largest_weight", kind="value"),
+    _diagnostic("weight_share", kind="value"),
     _diagnostic("mean_weight", kind="value"),
     _diagnostic("mean_weight_error", kind="value"),
     _diagnostic("unseen", kind="value"),
