@@ -14,10 +14,12 @@ FewEffectiveClicks = Rule("RS681", "FewEffectiveClicks", "The estimate rests on 
     text="{policy}, {estimator}: the clicks count as {clicks:1} equally weighted clicks, fewer than 50[; about {needed:{noun}} would be enough, "
         "and the log has {units}]")
 
-OneEventDominates = Rule("RS682", "OneEventDominates", "One event makes up more than half of the estimate", of="log", other_verb=ESTIMATE,
-    why="The estimate would shrink by more than half without this event: it depends on one click.",
+OneEventDominates = Rule("RS682", "OneEventDominates", "One event makes up more than half of the estimate, or of all weight", of="log", other_verb=ESTIMATE,
+    why="The estimate would shrink by more than half without this event: it depends on one click. If one "
+        "event has most of the weight, its reward is the estimate.",
     remedy="clip weights (IPS(clip=50)), collect more traffic, or evaluate a policy closer to the one that ran",
     text="{policy}, {estimator}: one event with weight {weight:amount} is {share:%} of the estimate")
+OneWeightDominates = OneEventDominates.variant(text="{policy}, {estimator}: one event has {share:%} of all weight ({weight:amount})")
 
 MeanWeightOff = Rule("RS683", "MeanWeightOff", "The mean weight is more than 3 standard errors from 1", of="log", other_verb=ESTIMATE,
     why="With right propensities and full support weights are 1 on average. A lower mean is the share of the target's traffic that the logging "

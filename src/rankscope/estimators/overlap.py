@@ -26,7 +26,15 @@ CALIBRATED = 0.25  # a logged frequency this far from the propensities, as a sha
 CONTRADICTED = 0.01  # share of the traffic with such propensities above which estimates are refused
 BINS = 14
 AT_ONCE = 1 << 16  # numbers that stay in the cache
-RECORDED = ("effective_sample_size", "effective_clicks", "largest_share", "largest_weight", "mean_weight", "unseen")
+RECORDED = (
+    "effective_sample_size",
+    "effective_clicks",
+    "largest_share",
+    "largest_weight",
+    "weight_share",
+    "mean_weight",
+    "unseen",
+)
 UNKNOWN: dict[str, Any] = dict.fromkeys((*RECORDED[:-1], "mean_weight_error"), math.nan)
 
 
@@ -35,7 +43,7 @@ class LogSupport:
     """The cover of a policy by a log, for one estimator.
 
     ``effective_sample_size`` is (sum w)^2 / sum w^2 over events, ``effective_clicks`` the same of weight x reward. ``largest_share`` is the part
-    of one event in the estimate, ``mean_weight`` should be 1 within ``mean_weight_error`` (between units). ``unseen`` is the share of the target's
+    of one event in the estimate, ``weight_share`` the part of one weight in all. ``mean_weight`` should be 1 within ``mean_weight_error`` (between units). ``unseen`` is the share of the target's
     probability on items that the log never shows. ``units_needed`` is the traffic that would give 50 effective clicks.
     """
 
@@ -46,6 +54,7 @@ class LogSupport:
     effective_clicks: float
     largest_share: float
     largest_weight: float
+    weight_share: float
     mean_weight: float
     mean_weight_error: float
     unseen: float
@@ -95,6 +104,8 @@ class LogSupport:
             yield rules.FewEffectiveClicks.caution(**named, **traffic, clicks=clicks), clicks < TOO_FEW
         if self.largest_share > LARGEST:
             yield rules.OneEventDominates.caution(**named, share=self.largest_share, weight=self.largest_weight), True
+        elif self.weight_share > LARGEST:
+            yield rules.OneWeightDominates.caution(**named, share=self.weight_share, weight=self.largest_weight), True
 
 
 def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: str) -> LogSupport:
@@ -121,11 +132,12 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
 
 
 def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> dict[str, Any]:
-    """Return the number of weights, effective weights and clicks, the largest share and weight, the mean weight and its error."""
+    """Return the number of weights, effective weights and clicks, the largest share and weight, its share, the mean weight and its error."""
     earned = events.sum_lists(events.weighted(used)) if by_list else events.weighted(used)
     weight = used[events.last] if by_list and not of_items else used
     largest = float(max(earned.max(initial=0.0), -earned.min(initial=0.0)))
     whole = earned.sum() if earned.min(initial=0.0) >= 0 else np.abs(earned).sum()
+    heaviest, weights = float(weight.max(initial=0.0)), float(weight.sum())
     mean, error = math.nan, math.nan
     if raw is not None and events.target is not None and events.count:  # between units, taken to be of their sizes
         mean = float(raw.mean())
@@ -133,8 +145,8 @@ def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: b
         error = float(np.sqrt((around**2).sum()) / events.count)
     return {
         "events": len(weight), "effective_sample_size": effective(weight), "effective_clicks": effective(earned),
-        "largest_share": largest / float(whole) if whole else math.nan, "largest_weight": float(weight.max(initial=0.0)),
-        "mean_weight": mean, "mean_weight_error": error,
+        "largest_share": largest / float(whole) if whole else math.nan, "largest_weight": heaviest,
+        "weight_share": heaviest / weights if weights else math.nan, "mean_weight": mean, "mean_weight_error": error,
     }  # fmt: skip
 
 

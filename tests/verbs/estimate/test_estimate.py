@@ -151,6 +151,10 @@ def with_a_tiny_propensity(log: Log) -> Log:
     return log | {"p_item_pos": propensities, "click": clicks}
 
 
+def with_a_tiny_propensity_unclicked(log: Log) -> Log:
+    return with_a_tiny_propensity(log) | {"click": [click * (place != 4) for place, click in enumerate(log["click"])]}
+
+
 def without_support(log: Log) -> Log:
     inside = [place for place, item in enumerate(log["item"]) if item != "d2"]
     return {name: [column[place] for place in inside] for name, column in log.items()}
@@ -161,7 +165,7 @@ def with_few_clicks(log: Log) -> Log:
 
 
 REFUSED: dict[str, tuple[Callable[[Log], Log], str]] = {
-    "one event": (with_a_tiny_propensity, "RS682"), "no support": (without_support, "RS683"), "few clicks": (with_few_clicks, "RS681"),
+    "one event": (with_a_tiny_propensity, "RS682"), "one weight": (with_a_tiny_propensity_unclicked, "RS682"), "no support": (without_support, "RS683"), "few clicks": (with_few_clicks, "RS681"),
 }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ VALUES = (
     Col("value", of=lambda row: row.shown, head="value", kind="value", cell=lambda row: row.cell),
     Col("ci_lower", "ci_upper", of=lambda row: row.ends, head="interval", kind="value", cell=lambda row: row.interval_cell),
     _diagnostic("effective_sample_size", "effective n"), _diagnostic("effective_clicks", "effective clicks"),
-    *map(_diagnostic, ("largest_share", "largest_weight", "mean_weight", "mean_weight_error", "unseen")),
+    *map(_diagnostic, ("largest_share", "largest_weight", "weight_share", "mean_weight", "mean_weight_error", "unseen")),
     *(_diagnostic(name, kind="count") for name in ("events", "units", "units_needed")),
     Col("refused", of=lambda row: row.reason or None),
 )  # fmt: skip
