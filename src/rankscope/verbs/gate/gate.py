@@ -94,20 +94,12 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     form = {"log_format": log_format, "time_format": time_format}
     of_policies = {"reward": reward, "logging": logging, "model": model, "examination": examination, "force": force}
     if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"), target=target, plan=plan, **form)) is not None:
-        taken = None
-        if plan is not None:
-            asked = ExperimentRequest(
-                baseline=baseline, slices=slices or None, clusters=clusters or None, test=test, interval=interval, alpha=alpha, **of_variants
-            )
-            taken = PlannedGate.of(log, plan, metrics, asked, tolerance)
-            asked, metrics, tolerance = taken.asked, taken.metrics, taken.tolerance
-            baseline, slices, clusters = asked.baseline, asked.slices, asked.clusters
-            method = method_of(test=asked.test, interval=asked.interval, alpha=asked.alpha, seed=policies.get("seed", 0))
-            of_variants = {name: getattr(asked, name) for name in of_variants}
+        given: dict[str, Any] = {"baseline": baseline, "slices": slices or None, "clusters": clusters or None, "test": test, "interval": interval, **of_variants}
+        taken = PlannedGate.of(log, plan, metrics, ExperimentRequest(alpha=alpha, **given), tolerance)
         return gate_of_log(
-            log, metrics, baseline=baseline, candidate=candidate, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices,
-            policies=policies, target=target, of_variants={**of_variants, "clusters": clusters}, of_policies=of_policies,
-            plan=None if taken is None else taken.plan,
+            log, taken.metrics, baseline=taken.asked.baseline, candidate=candidate, tolerance=taken.tolerance, fail_on=fail_on,
+            method=method if taken.plan is None else taken.method(method), slices=taken.asked.slices, policies=policies, target=target,
+            of_variants={name: getattr(taken.asked, name) for name in (*of_variants, "clusters")}, of_policies=of_policies, plan=taken.plan,
         )
     refuse_experiments({"plan": plan, "variant": variant, **of_variants, "target": target, **of_policies, **form})
     return _gate_of_runs(

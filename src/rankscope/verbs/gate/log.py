@@ -22,12 +22,12 @@ from rankscope.experiments.variants import check_winsorise, shares_of, variants_
 from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
 from rankscope.interleavings.credits import Credit
-from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
+from rankscope.logs.base import parse_online, parse_online_metrics
 from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.metrics import require_deciding, require_direction
 from rankscope.panels.contrast import contrast
 from rankscope.panels.margin import Margin
-from rankscope.panels.method import Method, require_own_units
+from rankscope.panels.method import Method, method_of, require_own_units
 from rankscope.panels.tolerance import USUAL, tolerances_of
 from rankscope.scoring.counterfactual import Counterfactual
 from rankscope.scoring.logs import apart_from_before, design_of, log_of, read_experiment
@@ -59,14 +59,16 @@ OF_GATE = (
 class PlannedGate:
     """What a ``plan`` of an experiment asks of a gate: its metrics and the losses that it accepts, and options as for ``experiment``."""
 
-    plan: ExperimentPlanFile
-    metrics: list[OnlineMetric]
+    plan: ExperimentPlanFile | None
+    metrics: Any
     tolerance: Any
     asked: ExperimentRequest
 
     @classmethod
     def of(cls, log: Log, source: Any, metrics: Any, given: ExperimentRequest, tolerance: Any) -> PlannedGate:
         """Read the plan of a log that was read as it says. Raises InputError for what both set, and for options that no gate takes."""
+        if source is None:
+            return cls(None, metrics, tolerance, given)
         plan = read_plan(source).once_read
         if odd := next((name for name in plan.options if name not in {*OF_GATE, *FOR_READERS}), None):
             raise InputError(f"the plan sets {odd}, which a gate does not take: leave it out of the plan")
@@ -79,6 +81,10 @@ class PlannedGate:
                 "the plan sets margins, which are the tolerances: leave --tolerance out, or change the plan"
             )
         return cls(plan, [*roles], losses or tolerance, asked)
+
+    def method(self, usual: Method) -> Method:
+        """Return the method with the test, interval and alpha of the plan."""
+        return method_of(test=self.asked.test, interval=self.asked.interval, alpha=self.asked.alpha, seed=usual.seed)
 
 
 def check_of_variants(split: Any = None, covariates: Any = None, winsorise: Any = None) -> None:
