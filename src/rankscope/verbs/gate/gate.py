@@ -24,14 +24,7 @@ from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
 from rankscope.verbs.gate.checks import Check, FailOn, draft_check, refuse_undirected, settle_checks
-from rankscope.verbs.gate.log import (
-    PlannedGate,
-    error_of_judgments,
-    error_of_metrics,
-    gate_of_log,
-    log_to_gate,
-    refuse_experiments,
-)
+from rankscope.verbs.gate.log import PlannedGate, error_of_judgments, error_of_metrics, log_to_gate, refuse_experiments
 from rankscope.verbs.gate.result import Gate, LogGate
 
 USUAL = "nDCG@10"
@@ -96,11 +89,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"), target=target, plan=plan, **form)) is not None:
         given: dict[str, Any] = {"baseline": baseline, "slices": slices or None, "clusters": clusters or None, "test": test, "interval": interval, **of_variants}
         taken = PlannedGate.of(log, plan, metrics, ExperimentRequest(alpha=alpha, **given), tolerance)
-        return gate_of_log(
-            log, taken.metrics, baseline=taken.asked.baseline, candidate=candidate, tolerance=taken.tolerance, fail_on=fail_on,
-            method=method if taken.plan is None else taken.method(method), slices=taken.asked.slices, policies=policies, target=target,
-            of_variants={name: getattr(taken.asked, name) for name in (*of_variants, "clusters")}, of_policies=of_policies, plan=taken.plan,
-        )
+        return taken.gate(log, candidate, fail_on, method, [*of_variants, "clusters"], policies=policies, target=target, of_policies=of_policies)
     refuse_experiments({"plan": plan, "variant": variant, **of_variants, "target": target, **of_policies, **form})
     return _gate_of_runs(
         qrels, baseline, candidate, metrics, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices, clusters=clusters,

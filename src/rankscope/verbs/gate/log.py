@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -82,9 +82,19 @@ class PlannedGate:
             )
         return cls(plan, [*roles], losses or tolerance, asked)
 
-    def method(self, usual: Method) -> Method:
-        """Return the method with the test, interval and alpha of the plan."""
-        return method_of(test=self.asked.test, interval=self.asked.interval, alpha=self.asked.alpha, seed=usual.seed)
+    def gate(
+        self, log: Log, candidate: Any, fail_on: FailOn, usual: Method, names: Sequence[str], **others: Any
+    ) -> LogGate:
+        """Gate a log as asked, by the ``usual`` method without a plan; ``names`` are the options of variants."""
+        one = self.asked
+        chosen = (
+            method_of(test=one.test, interval=one.interval, alpha=one.alpha, seed=usual.seed) if self.plan else usual
+        )
+        of_variants = {name: getattr(one, name) for name in names}
+        return gate_of_log(
+            log, self.metrics, baseline=one.baseline, candidate=candidate, tolerance=self.tolerance, fail_on=fail_on, method=chosen,
+            slices=one.slices, of_variants=of_variants, plan=self.plan, **others,
+        )  # fmt: skip
 
 
 def check_of_variants(split: Any = None, covariates: Any = None, winsorise: Any = None) -> None:
