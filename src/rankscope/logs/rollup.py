@@ -261,13 +261,7 @@ def roll_up(
     end = (end or _end(log)) if any(metric.windowed for metric in metrics) else None
     parts = [metric.parts(log, end) for metric in metrics]
     keys = [*([unit] if unit else []), *by]
-    alone = unit and not attributes and log.elsewhere is None
-    both: tuple[pl.DataFrame, dict[str, UnitRows]] | None = None
-    if alone and (merged := _of_merged(log, metrics, parts, keys)) is not None:
-        both = merged.collect(), {}
-    elif alone and all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
-        rows = [_columns(i, part) for i, part in enumerate(parts) if part.level == "row"]
-        both = sum_in_bins(log, keys, {name: value for one in rows for name, value in one.items()}, _kept(parts))
+    both = _in_one_pass(log, metrics, parts, keys) if unit and not attributes and log.elsewhere is None else None
     if both is None:
         more = [name for name in attributes if name not in keys]
         found = log.gather(lambda frame: _query(frame, log.label, parts, keys, unit, more), unit)
@@ -299,6 +293,18 @@ def roll_up(
         int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
         {metrics[int(name[1:])]: values for name, values in held.items()},
     )  # fmt: skip
+
+
+def _in_one_pass(
+    log: Log, metrics: Sequence[Earning], parts: Sequence[RatioParts], keys: Sequence[str]
+) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
+    """Return the sums and the values of units from merged rows, or of metrics of single rows in bins; None for all else."""
+    if (merged := _of_merged(log, metrics, parts, keys)) is not None:
+        return merged.collect(), {}
+    if not all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
+        return None
+    rows = [_columns(i, part) for i, part in enumerate(parts) if part.level == "row"]
+    return sum_in_bins(log, keys, {name: value for one in rows for name, value in one.items()}, _kept(parts))
 
 
 def _with_before(

@@ -24,14 +24,7 @@ from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
 from rankscope.verbs.gate.checks import Check, FailOn, draft_check, refuse_undirected, settle_checks
-from rankscope.verbs.gate.log import (
-    PlannedGate,
-    error_of_judgments,
-    error_of_metrics,
-    gate_of_log,
-    log_to_gate,
-    refuse_experiments,
-)
+from rankscope.verbs.gate.log import PlannedGate, error_of_judgments, error_of_metrics, log_to_gate, refuse_experiments
 from rankscope.verbs.gate.result import Gate, LogGate
 
 USUAL = "nDCG@10"
@@ -94,21 +87,9 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     form = {"log_format": log_format, "time_format": time_format}
     of_policies = {"reward": reward, "logging": logging, "model": model, "examination": examination, "force": force}
     if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"), target=target, plan=plan, **form)) is not None:
-        taken = None
-        if plan is not None:
-            asked = ExperimentRequest(
-                baseline=baseline, slices=slices or None, clusters=clusters or None, test=test, interval=interval, alpha=alpha, **of_variants
-            )
-            taken = PlannedGate.of(log, plan, metrics, asked, tolerance)
-            asked, metrics, tolerance = taken.asked, taken.metrics, taken.tolerance
-            baseline, slices, clusters = asked.baseline, asked.slices, asked.clusters
-            method = method_of(test=asked.test, interval=asked.interval, alpha=asked.alpha, seed=policies.get("seed", 0))
-            of_variants = {name: getattr(asked, name) for name in of_variants}
-        return gate_of_log(
-            log, metrics, baseline=baseline, candidate=candidate, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices,
-            policies=policies, target=target, of_variants={**of_variants, "clusters": clusters}, of_policies=of_policies,
-            plan=None if taken is None else taken.plan,
-        )
+        given: dict[str, Any] = {"baseline": baseline, "slices": slices or None, "clusters": clusters or None, "test": test, "interval": interval, **of_variants}
+        taken = PlannedGate.of(log, plan, metrics, ExperimentRequest(alpha=alpha, **given), tolerance)
+        return taken.gate(log, candidate, fail_on, method, [*of_variants, "clusters"], policies=policies, target=target, of_policies=of_policies)
     refuse_experiments({"plan": plan, "variant": variant, **of_variants, "target": target, **of_policies, **form})
     return _gate_of_runs(
         qrels, baseline, candidate, metrics, tolerance=tolerance, fail_on=fail_on, method=method, slices=slices, clusters=clusters,

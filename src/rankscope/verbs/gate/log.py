@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,12 @@ from rankscope.experiments.variants import check_winsorise, shares_of, variants_
 from rankscope.files.roles import said_columns
 from rankscope.impressions import Log
 from rankscope.interleavings.credits import Credit
-from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
+from rankscope.logs.base import parse_online, parse_online_metrics
 from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.metrics import require_deciding, require_direction
 from rankscope.panels.contrast import contrast
 from rankscope.panels.margin import Margin
-from rankscope.panels.method import Method, require_own_units
+from rankscope.panels.method import Method, method_of, require_own_units
 from rankscope.panels.tolerance import USUAL, tolerances_of
 from rankscope.scoring.counterfactual import Counterfactual
 from rankscope.scoring.logs import apart_from_before, design_of, log_of, read_experiment
@@ -59,14 +59,16 @@ OF_GATE = (
 class PlannedGate:
     """What a ``plan`` of an experiment asks of a gate: its metrics and the losses that it accepts, and options as for ``experiment``."""
 
-    plan: ExperimentPlanFile
-    metrics: list[OnlineMetric]
+    plan: ExperimentPlanFile | None
+    metrics: Any
     tolerance: Any
     asked: ExperimentRequest
 
     @classmethod
     def of(cls, log: Log, source: Any, metrics: Any, given: ExperimentRequest, tolerance: Any) -> PlannedGate:
         """Read the plan of a log that was read as it says. Raises InputError for what both set, and for options that no gate takes."""
+        if source is None:
+            return cls(None, metrics, tolerance, given)
         plan = read_plan(source).once_read
         if odd := next((name for name in plan.options if name not in {*OF_GATE, *FOR_READERS}), None):
             raise InputError(f"the plan sets {odd}, which a gate does not take: leave it out of the plan")
@@ -79,6 +81,20 @@ class PlannedGate:
                 "the plan sets margins, which are the tolerances: leave --tolerance out, or change the plan"
             )
         return cls(plan, [*roles], losses or tolerance, asked)
+
+    def gate(
+        self, log: Log, candidate: Any, fail_on: FailOn, usual: Method, names: Sequence[str], **others: Any
+    ) -> LogGate:
+        """Gate a log as asked, by the ``usual`` method without a plan; ``names`` are the options of variants."""
+        one = self.asked
+        chosen = (
+            method_of(test=one.test, interval=one.interval, alpha=one.alpha, seed=usual.seed) if self.plan else usual
+        )
+        of_variants = {name: getattr(one, name) for name in names}
+        return gate_of_log(
+            log, self.metrics, baseline=one.baseline, candidate=candidate, tolerance=self.tolerance, fail_on=fail_on, method=chosen,
+            slices=one.slices, of_variants=of_variants, plan=self.plan, **others,
+        )  # fmt: skip
 
 
 def check_of_variants(split: Any = None, covariates: Any = None, winsorise: Any = None) -> None:

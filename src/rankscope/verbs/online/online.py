@@ -75,8 +75,7 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     if not chosen:
         raise DataError(_nothing_allowed(read))
     health = examine(read, metrics=chosen)
-    cut = [column_of(read, name) for name in slice_names(read, slices)]
-    read = with_merged_rows(read, chosen, cut)
+    read = with_merged_rows(read, chosen, [column_of(read, name) for name in slice_names(read, slices)])
     units = roll_up(read, chosen)
     health = replace(health, facts=(*health.facts, *empty_cells(read, units, health.facts)))
     values = [_value(units, metric, np.arange(units.count), level) for metric in chosen]
