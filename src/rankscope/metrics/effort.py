@@ -157,7 +157,11 @@ def _at(metric: str, rank: int) -> Metric:
 
 def as_the_metric(name: str) -> Any:
     """A trait of the metric whose list is cut. None if it lacks the trait."""
-    return property(lambda self: getattr(self._inner(), name, None), doc="As the metric.")
+
+    def trait(self: TokenBudget) -> Any:
+        return getattr(self._inner(), name, None)
+
+    return property(trait, doc="As the metric.")
 
 
 class TokenBudget(Metric):
