@@ -20,7 +20,7 @@ class _Binary(Metric):
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
-    additive = True  # unless a position earns by more than its own relevance and rank
+    additive = True  # unless earnings depend on more than own relevance and rank
 
     def terms(self, lists: Lists) -> Terms:
         denominator = getattr(self, "denominator", "relevant")
