@@ -113,13 +113,8 @@ def _find_units(assigned: _LabelledTable, other: _LabelledTable) -> None:
     if here is not None and there is not None:
         return
     ours = [here] if here else [name for name in assigned.frame.columns if _may_be_unit(assigned, name)]
-    theirs = (
-        [there]
-        if there
-        else [
-            name for name in other.frame.columns if _is_id(other.frame, name) and name != other.roles.get("timestamp")
-        ]
-    )
+    ids = (name for name in other.frame.columns if _is_id(other.frame, name) and name != other.roles.get("timestamp"))
+    theirs = [there] if there else [*ids]
     pairs = [(a, b) for a in ours for b in theirs if _overlap(assigned.texts(a), other.texts(b)) > OVERLAP]
     pairs = [pair for pair in pairs if pair[0] == pair[1]] or pairs
     counts = {a: assigned.frame[a].n_unique() for a, _ in pairs}
@@ -166,11 +161,8 @@ def _variant_of(table: _LabelledTable) -> str:
     few = [name for name, count in counts.items() if 2 <= count <= MOST_VARIANTS]
     few = [name for name in few if may_name_variants(name)] or few
     if len(few) != 1:
-        could = (
-            f"columns {words.listing(few, last='and')} could each be the variant"
-            if few
-            else "no column has a few values, as variants do"
-        )
+        several = f"columns {words.listing(few, last='and')} could each be the variant"
+        could = several if few else "no column has a few values, as variants do"
         example = (few or [*counts, "group"])[0]
         raise InputError(f"{table.label}: {could}: name it, like --variant '{example}'")
     table.roles["variant"] = few[0]

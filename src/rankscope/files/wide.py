@@ -87,10 +87,8 @@ def wide_table(source: Any, name: str | None = None) -> WideTable:
         if plain_name(one) in names
     }
     if not columns.keys() & {"contexts", "context_ids"} and "context" in names:  # of a chain of LangChain
-        columns = {
-            "contexts": names["context"],
-            **{role: one for role, one in columns.items() if one != names["context"]},
-        }
+        rest = {role: one for role, one in columns.items() if one != names["context"]}
+        columns = {"contexts": names["context"], **rest}
     if not columns.keys() & {"contexts", "context_ids"}:
         raise InputError(
             f"{label}: no column holds what was retrieved ({words.listing(list(names.values()), 6)}); {EXPECTED}"

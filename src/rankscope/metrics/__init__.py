@@ -160,9 +160,8 @@ SHARING = {
 def describe_family(name: str) -> str:
     """A family of metrics in one sentence."""
     module = sys.modules.get(f"{__name__}.{name}")
-    return SHARING.get(name) or ((doc_of(module) if module else "") or name).strip().split("\n")[0].split(". ")[
-        0
-    ].rstrip(".")
+    about = SHARING.get(name) or (doc_of(module) if module else "") or name
+    return re.split(r"\n|\. ", about.strip())[0].rstrip(".")
 
 
 def family_of(cls: type[Metric]) -> str:

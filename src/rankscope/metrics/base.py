@@ -213,6 +213,13 @@ class Metric(Declared, kind="metric"):
         """The value of each query, NaN if undefined."""
         return self.taken_apart(lists).value
 
+    def score_all(self, judged: Judged) -> Array:
+        """The value of each query, a chunk of queries at a time."""
+        values = np.empty(len(judged))
+        for chunk in judged.chunks():
+            values[chunk] = self.score(judged.lists(chunk))
+        return values
+
     def mean_over_orders(self, lists: Lists, depth: int | None = None, upto: int | None = None) -> Array:
         """The mean of each query's value over all orders of ties, for an ``additive`` metric.
 
@@ -303,9 +310,7 @@ class Metric(Declared, kind="metric"):
         ranking = tensor_as_array(ranking, "the ranking")
         batch = ranked_lists(ranking, getattr(self, "level", 1.0), options, lengths)
         judged = batch.flat if self.needs else batch.within(self.reach)
-        values = np.empty(len(judged))
-        for chunk in judged.chunks():
-            values[chunk] = self.score(judged.lists(chunk))
+        values = self.score_all(judged)
         return values if is_batch(ranking) else float(values[0])
 
     def pooled_shares(self, judged: Judged) -> Any:
@@ -357,6 +362,11 @@ def gains(grade: Array, gain: str | Lookup) -> Array:
 def gains_of(cells: Lists | Ideal, gain: str | Lookup) -> Array:
     """The gain of each cell of rankings or of an ideal: 0 without a grade."""
     return np.where(cells.shown & (cells.grade >= 0), gains(cells.grade, gain), 0.0)
+
+
+def over_aspects(by_aspect: Array) -> Array:
+    """The sum over the last axis (judges, subtopics, strata), one after another, so that a query's value does not depend on its batch."""
+    return np.asarray(np.cumsum(by_aspect, axis=-1, dtype=float)[..., -1])
 
 
 def largest_first(gain: Array) -> Array:

@@ -62,13 +62,7 @@ class BinG(_Binary):
         return Terms(lists, factors, lists.known(self.level))
 
 
-class _Ratio(_GainMetric):
-    """A share of what the ideal ranking gains."""
-
-    range = (0.0, 1.0)
-
-
-class G(_Ratio):
+class G(_GainMetric):
     """Gain, discounted by the distance of the list to the ideal list so far."""
 
     formula = "sum of gain(grade) / log2(2 + cost - gain, both down to the rank), over the gain of all judged documents"
@@ -80,6 +74,7 @@ class G(_Ratio):
     best_for = "grades, if better documents above should not penalise a document, as a discount by rank does"
     examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
     trec = (TREC_G,)
+    bounds = (0.0, 1.0)
     monotone = False  # a good document is worth more further down, if the list has caught up with the ideal there
     additive = False  # earnings depend on the documents above
 
@@ -93,7 +88,7 @@ class G(_Ratio):
         return Terms(lists, factors, total(best))
 
 
-class RnDCG(_Ratio):
+class RnDCG(_GainMetric):
     """The mean of nDCG at the ranks at which the ideal ranking's gain drops."""
 
     formula = "mean of nDCG at the depths R1, R1 + R2 ..., the numbers of documents per gain, best first, and at the end of the list"
@@ -108,6 +103,7 @@ class RnDCG(_Ratio):
         Example("RnDCG", (1, 2), "((1 / log2(2)) / (2 / log2(2)) + (1 + 2 / log2(3)) / (2 + 1 / log2(3))) / 2"),
     )
     trec = (replace(TREC_G, name="Rndcg"),)
+    bounds = (0.0, 1.0)
 
     level: Level = 1.0
 
@@ -124,7 +120,7 @@ class RnDCG(_Ratio):
         return Terms(lists, factors, (total(falls) + end) * (lists.known(self.level) > 0))
 
 
-class nDCGRel(_Ratio):
+class nDCGRel(_GainMetric):
     """The mean of nDCG at the rank of each document with a gain."""
 
     formula = "mean over documents with a gain of nDCG at their rank, at the end of the list for documents that were not returned"
@@ -140,6 +136,7 @@ class nDCGRel(_Ratio):
         ),
     )
     trec = (replace(TREC_G, name="ndcg_rel"),)
+    bounds = (0.0, 1.0)
     monotone = False  # a document that moves up moves the point at which nDCG is taken
     additive = False  # earnings depend on the documents above
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, each_rank, log2_discounts, total
-from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms, over_aspects
 
 CLOSE = 1e-13  # gains closer than this differ only by rounding
 
@@ -18,11 +18,6 @@ def about(lists: Lists, level: float) -> Array:
     """True if a judged document, retrieved or not, is about a subtopic: ``[query, document, subtopic]``."""
     assert lists.pool is not None, "a metric of subtopics declares them in `needs`"
     return np.asarray(lists.pool.shown[:, :, None] & (lists.pool.aspects >= max(level, 0.0)))
-
-
-def marginal_gain(by_subtopic: Array) -> Array:
-    """The sum over subtopics, one after another, so that a query's value does not depend on its batch."""
-    return np.asarray(np.cumsum(by_subtopic, axis=2, dtype=float)[:, :, -1])
 
 
 def greedy_gains(lists: Lists, level: float, alpha: float, depth: int | None) -> Array:
@@ -41,7 +36,7 @@ def greedy_gains(lists: Lists, level: float, alpha: float, depth: int | None) ->
     query = np.arange(len(covers))
     out = np.zeros((len(covers), max(rounds, 1)))
     for place in range(rounds):
-        gain = np.where(left, marginal_gain(covers * worth[met][:, None, :]), -1.0)
+        gain = np.where(left, over_aspects(covers * worth[met][:, None, :]), -1.0)
         best = gain.max(axis=1)
         going = best >= 0.0
         equal = gain >= (best - CLOSE * np.abs(best))[:, None]
@@ -134,7 +129,7 @@ class AP_IA(_BySubtopic, aliases=("MAP_IA", "MAP-IA")):
 
     def terms(self, lists: Lists) -> Terms:
         known = np.maximum(self.known(lists), 1.0)[:, None, :]
-        recall = marginal_gain(self.count_seen(lists) / known)
+        recall = over_aspects(self.count_seen(lists) / known)
         return Terms(lists, {"recall of its subtopics": recall, "1/rank": 1.0 / lists.rank}, self.subtopics(lists))
 
 
@@ -152,7 +147,7 @@ class _Novelty(_BySubtopic):
         return (1.0 - self.alpha) ** (times - 1)
 
     def factors(self, lists: Lists) -> dict[str, Array]:
-        gain = marginal_gain(each_rank(self.worth_when_met, self.count_seen(lists)))
+        gain = over_aspects(each_rank(self.worth_when_met, self.count_seen(lists)))
         return {"gain": gain, "discount": self.discounts(lists.rank)}
 
 

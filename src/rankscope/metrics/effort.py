@@ -155,6 +155,15 @@ def _at(metric: str, rank: int) -> Metric:
     return Metric.read(f"{metric}@{rank}")
 
 
+def as_the_metric(name: str) -> Any:
+    """A trait of the metric whose list is cut. None if it lacks the trait."""
+
+    def trait(self: TokenBudget) -> Any:
+        return getattr(self._inner(), name, None)
+
+    return property(trait, doc="As the metric.")
+
+
 class TokenBudget(Metric):
     """A metric with a cutoff in tokens: of the documents that fit into the context of a language model."""
 
@@ -195,30 +204,11 @@ class TokenBudget(Metric):
     def _inner(self, rank: int = 1) -> Metric:
         return _at(self.metric or "R", rank)
 
-    @property
-    def relevance(self) -> str:  # type: ignore[override]
-        """As the metric."""
-        return self._inner().relevance
-
-    @property
-    def better(self) -> str:  # type: ignore[override]
-        """As the metric."""
-        return self._inner().better
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """As the metric."""
-        return self._inner().range
-
-    @property
-    def empty(self) -> Any:
-        """As the metric."""
-        return self._inner().empty
-
-    @property
-    def level(self) -> float | None:
-        """As the metric."""
-        return getattr(self._inner(), "level", None)
+    relevance = as_the_metric("relevance")
+    better = as_the_metric("better")
+    range = as_the_metric("range")
+    empty = as_the_metric("empty")
+    level = as_the_metric("level")
 
     @property
     def assumption(self) -> str:

@@ -13,7 +13,7 @@ from rankscope.behaviour.browsing import Browsing, DynamicBayesian, Everything, 
 from rankscope.declared import Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, ItemTable, Lists, ShownLists, each, log2_discounts, ratio, running, total
-from rankscope.metrics.base import Cutoff, Example, Level, Terms
+from rankscope.metrics.base import Example, Level, Terms
 from rankscope.metrics.items import By, _Undefined, divergence_of, label_shares
 
 Patience = Annotated[float, Param("the chance to look at the next rank, for geometric and cascade", above=0, high=1)]
@@ -83,7 +83,6 @@ class AWRF(_Undefined, aliases=("AttentionWeightedRankFairness",)):
     )
     relevance = "binary"
 
-    cutoff: Cutoff = None
     by: By = ""
     viewing: Annotated[
         Literal["log", "even", "geometric", "cascade"] | str,
@@ -119,7 +118,6 @@ class NDKL(_Undefined):
     better = "lower"
     bounds = (0.0, math.inf)
 
-    cutoff: Cutoff = None
     by: By = ""
     target: Target = "catalogue"
 
@@ -135,9 +133,5 @@ class NDKL(_Undefined):
             observed = ratio(one, whole)
             apart += each(lambda p, q=share: p * math.log(p / q) if p > 0 and q > 0 else 0.0, observed)  # type: ignore[misc]
         discount = np.where(every.shown, log2_discounts(every.rank), 0.0)
-        return Terms(
-            every,
-            {"divergence of the prefix": np.maximum(apart, 0.0), "discount": discount},
-            total(discount),
-            defined=whole[:, -1] > 0,
-        )
+        factors = {"divergence of the prefix": np.maximum(apart, 0.0), "discount": discount}
+        return Terms(every, factors, total(discount), defined=whole[:, -1] > 0)

@@ -57,15 +57,11 @@ class _GainMetric(Metric):
     """Gain at each position: the base of the cumulated gains."""
 
     relevance = "graded"
+    bounds = (0.0, float("inf"))
 
     cutoff: Cutoff = None
     gain: Gain = "linear"
     judged_only: JudgedOnly = False
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0, without an upper end."""
-        return (0.0, float("inf"))
 
     @property
     def additive(self) -> bool:

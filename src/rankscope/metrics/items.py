@@ -29,11 +29,6 @@ class _OfItems(Metric):
     monotone = False
     settled_by_grade = False
 
-    @property
-    def empty(self) -> float | None:
-        """An empty list shows nothing that could be measured."""
-        return 0.0
-
     def terms(self, lists: Lists) -> Terms:
         if lists.items is None:
             raise InputError(NO_ITEMS.format(self))
@@ -54,10 +49,9 @@ class _OfItems(Metric):
 class _Undefined(_OfItems):
     """Base of means over items: an empty list has no value."""
 
-    @property
-    def empty(self) -> float | None:
-        """Undefined: a mean needs an item."""
-        return None
+    empty = None
+
+    cutoff: Cutoff = None
 
 
 # --- diversity within a list
@@ -148,7 +142,6 @@ class CategoryCoverage(_OfItems, aliases=("CategoricalDiversity",)):
         Example("CategoryCoverage@2", ("a", "c"), "2 / 2", GENRES),
     )
     positions = False
-    bounds = (0.0, math.inf)
 
     cutoff: NeededCutoff = None
     by: By = ""
@@ -178,7 +171,6 @@ class CategoryEntropy(_Undefined):
     bounds = (0.0, math.inf)
     positions = False
 
-    cutoff: Cutoff = None
     by: By = ""
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
@@ -214,7 +206,6 @@ class Popularity(_Undefined, aliases=("AveragePopularity", "MeanPopularity")):
     bounds = (0.0, math.inf)
     positions = False
 
-    cutoff: Cutoff = None
     cold: Cold = "keep"
     out_of: Annotated[
         Literal["count", "share", "top"], Param("users, share of all interactions, or share of the top item")
@@ -243,7 +234,6 @@ class LongTail(_Undefined, aliases=("APLT", "TailPercentage")):
     better = "neither"
     positions = False
 
-    cutoff: Cutoff = None
     head: Annotated[float, Param("the share of interactions, or of items, that the head has", above=0, high=1)] = 0.8
     measured_in: Annotated[Literal["interactions", "items"], Param("the size of the head")] = "interactions"
 
@@ -283,7 +273,6 @@ class Novelty(_Undefined, aliases=("MIUF", "Surprisal", "SelfInformation")):
     bounds = (-math.inf, math.inf)
     positions = False
 
-    cutoff: Cutoff = None
     cold: Cold = "keep"
     among: Annotated[Literal["users", "interactions", "items"], Param("the number that counts are divided by")] = (
         "users"
@@ -359,8 +348,6 @@ class Unseen(_Undefined, aliases=("NewToUser",)):
     better = "neither"
     positions = False
 
-    cutoff: Cutoff = None
-
     def earn(self, every: Lists, items: ShownLists) -> Terms:
         return self.mean(every, "not seen", 1.0 - seen_before(items, str(self)))
 
@@ -395,13 +382,11 @@ class Unexpectedness(_Undefined):
     better = "neither"
     positions = False
 
-    cutoff: Cutoff = None
     by: By = ""
 
     def earn(self, every: Lists, items: ShownLists) -> Terms:
-        return self.mean(
-            every, "distance to the history", distance_to_history(items, self.by, str(self)), (items.user >= 0)[:, None]
-        )
+        distance = distance_to_history(items, self.by, str(self))
+        return self.mean(every, "distance to the history", distance, (items.user >= 0)[:, None])
 
 
 def distance_to_history(items: ShownLists, by: str, metric: str) -> Array:
@@ -492,7 +477,6 @@ class Miscalibration(_Undefined, aliases=("Calibration", "SteckCalibration")):
     better = "lower"
     bounds = (0.0, math.inf)
 
-    cutoff: Cutoff = None
     by: By = ""
     divergence: Annotated[Literal["KL", "JS", "Hellinger"], Param("the distance of the two distributions")] = "KL"
     alpha: Annotated[float, Param("the part of p that is mixed into q, for KL", above=0, high=1)] = 0.01

@@ -146,10 +146,9 @@ class NCU(_Blended, aliases=("NormalisedCumulativeUtility", "NormalizedCumulativ
         else:
             share = relevant * each(lambda n: self.gamma ** max(n - 1, 0), running(relevant))
             out_of = each(lambda n: sum(self.gamma**i for i in range(int(n))), known)
-        utility = self.blended(lists) if self.utility == "blended" else running(relevant) / lists.rank
-        return Terms(
-            lists, {"readers who stop": share, self.utility.replace("blended", "blended ratio"): utility}, out_of
-        )
+        if self.utility == "blended":
+            return Terms(lists, {"readers who stop": share, "blended ratio": self.blended(lists)}, out_of)
+        return Terms(lists, {"readers who stop": share, "precision": running(relevant) / lists.rank}, out_of)
 
 
 class nERR(ERR, aliases=("NormalisedERR", "NormalizedERR")):

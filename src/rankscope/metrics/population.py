@@ -186,7 +186,6 @@ class Coverage(_OfItemTotals, aliases=("CatalogueCoverage", "CatalogCoverage", "
         return (0.0, math.inf if self.among in {"count", "train_size"} else 1.0)
 
     examples = (Example("Coverage@2", (["a", "b"], ["a", "c"]), "3 / 4", GENRES),)
-    bounds = (0.0, math.inf)
 
     among: Annotated[Literal["catalogue", "train", "train_size", "count"], Param("the items that can be covered")] = (
         "catalogue"
@@ -345,6 +344,12 @@ def spread(unit: Array, row: Array, amount: Array, groups: Array, first: int = 0
     return units, columns, np.concatenate([amount[at] * groups[row[at], g] for at, g in parts])
 
 
+def relevant_items(shown: Shown, level: float) -> tuple[Array, Array]:
+    """The query and the item of each judgment of at least this grade."""
+    query, item, grade = shown.wanted
+    return query[grade >= level].astype(np.int64), item[grade >= level].astype(np.int64)
+
+
 class _Exposed(_OfGroups):
     """Base of metrics of the exposure of groups."""
 
@@ -427,9 +432,7 @@ class _Expected(_Exposed):
         groups = self.groups(shown)
         width = groups.shape[1]
         here = self.exposure(shown)
-        query, item, grade = shown.wanted
-        kept = grade >= self.level
-        query, item = query[kept].astype(np.int64), item[kept].astype(np.int64)
+        query, item = relevant_items(shown, self.level)
         many = np.bincount(query, minlength=len(shown.count))
         ranks = np.arange(1, int(many.max(initial=1)) + 1)
         seen = attention(np.ones((1, len(ranks))), self.viewing, self.patience, self.decay)[0]
@@ -548,13 +551,6 @@ class REO(RSP, aliases=("RankingEqualOpportunity",)):
         at = self.top(shown)
         at = at[shown.grade[at] >= self.level]
         here = spread(shown.query[at], table.known(shown.code[at]), np.ones(len(at)), groups)
-        query, item, grade = shown.wanted
-        kept = grade >= self.level
-        whole = spread(
-            query[kept].astype(np.int64),
-            table.known(item[kept].astype(np.int64)),
-            np.ones(int(kept.sum())),
-            groups,
-            groups.shape[1],
-        )
+        query, item = relevant_items(shown, self.level)
+        whole = spread(query, table.known(item), np.ones(len(query)), groups, groups.shape[1])
         return *(np.concatenate(pair) for pair in zip(here, whole, strict=True)), 2 * groups.shape[1]

@@ -12,7 +12,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, ratio
-from rankscope.metrics.base import Cutoff, Example, Level, Metric, NeededCutoff, Terms
+from rankscope.metrics.base import Cutoff, Example, Level, Metric, NeededCutoff, Terms, over_aspects
 from rankscope.metrics.trec import CUTOFFS, FIFTHS, TrecName, two_places
 
 BELOW = 1 << 40  # below any rank
@@ -112,7 +112,7 @@ class Preferences:
             for number in range(1, len(over) + 1):
                 fulfilled[query, :, number - 1] = np.where((both == number) & above, ours, 0).sum(axis=1) / number
             pairs[query] = np.count_nonzero((both > 0) & counting) / 2  # every pair is counted from both sides
-        return over_judges(fulfilled)[:, : self.lists.shown.shape[1]], pairs
+        return over_aspects(fulfilled)[:, : self.lists.shown.shape[1]], pairs
 
     @cached_property
     def relevant(self) -> Array:
@@ -208,8 +208,8 @@ class Prefs(_PreferenceMetric, aliases=("Preferences",)):
             return Terms(lists, {"share of judges, over pairs fulfilled": fulfilled}, pairs)
         fulfilled, possible = preferences.by_judge()
         if self.average == "simple":
-            return Terms(lists, {"preferences fulfilled": over_judges(fulfilled)}, over_judges(possible))
-        shares = over_judges(ratio(fulfilled, possible[:, None, :]))
+            return Terms(lists, {"preferences fulfilled": over_aspects(fulfilled)}, over_aspects(possible))
+        shares = over_aspects(ratio(fulfilled, possible[:, None, :]))
         return Terms(lists, {"share of preferences fulfilled, over judges": shares}, judges_of(preferences.grade))
 
 
@@ -248,7 +248,7 @@ class PrefsR(_PreferenceMetric):
         shown = relevant[:, : lists.shown.shape[1]]
         # every relevant document counts, retrieved or not
         possible = possible + relevant.sum(axis=1) * missing
-        shares = over_judges(ratio(fulfilled + shown * missing[:, None, :], possible[:, None, :]))
+        shares = over_aspects(ratio(fulfilled + shown * missing[:, None, :], possible[:, None, :]))
         factors = {"share of preferences fulfilled, over judges": shares}
         if self.no_pairs == "query":
             there = ~np.isnan(preferences.grade).all(axis=1)
@@ -256,14 +256,7 @@ class PrefsR(_PreferenceMetric):
         return Terms(lists, factors, judges_of(preferences.grade))
 
 
-class _CountOfPreferences(_PreferenceMetric):
-    """Base of counts of preferences, which are summed over queries."""
-
-    bounds = (0.0, float("inf"))
-    aggregate = "sum"
-
-
-class NumPrefs(_CountOfPreferences):
+class NumPrefs(_PreferenceMetric):
     """The number of the judges' preferences between two documents."""
 
     formula = "preferences, over judges"
@@ -273,14 +266,16 @@ class NumPrefs(_CountOfPreferences):
     examples = (Example("NumPrefs", (2, 0, 1), "3"),)
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
     positions = False
+    bounds = (0.0, float("inf"))
+    aggregate = "sum"
     trec = (TrecName("prefs_num_prefs_poss"),)
     empty = "judgments"
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {}, base=over_judges(Preferences(lists, "all").by_judge()[1]))
+        return Terms(lists, {}, base=over_aspects(Preferences(lists, "all").by_judge()[1]))
 
 
-class NumPrefsFul(_CountOfPreferences):
+class NumPrefsFul(_PreferenceMetric):
     """The number of the judges' preferences that the ranking satisfies."""
 
     formula = "preferences with the better document above, over judges"
@@ -291,6 +286,8 @@ class NumPrefsFul(_CountOfPreferences):
         Example("NumPrefsFul", (2, 0, 1), "2"),
         Example("NumPrefsFul(pairs='retrieved')", (1, 0), "1", {"known": 3}),
     )
+    bounds = (0.0, float("inf"))
+    aggregate = "sum"
     trec: ClassVar[tuple[TrecName, ...]] = (
         TrecName("prefs_num_prefs_ful"),
         TrecName("prefs_num_prefs_ful_ret", {"pairs": "retrieved"}),
@@ -301,7 +298,7 @@ class NumPrefsFul(_CountOfPreferences):
 
     def terms(self, lists: Lists) -> Terms:
         fulfilled, _ = Preferences(lists, self.pairs).by_judge()
-        return Terms(lists, {"preferences fulfilled": over_judges(fulfilled)})
+        return Terms(lists, {"preferences fulfilled": over_aspects(fulfilled)})
 
 
 # --- metrics averaged over several judges of the same documents
@@ -331,11 +328,6 @@ def judges_of(grade: Array) -> Array:
     return np.asarray((~np.isnan(grade)).any(axis=1).sum(axis=1), dtype=float)
 
 
-def over_judges(by: Array) -> Array:
-    """The sum over the judges, one after another, so that a query's value does not depend on its batch."""
-    return np.asarray(np.cumsum(by, axis=-1, dtype=float)[..., -1])
-
-
 class _OverJudges(Metric):
     """Base of metrics averaged over judges."""
 
@@ -349,11 +341,12 @@ class _OverJudges(Metric):
 
     level: Level = 1.0
 
-    def relevant_by_judge(self, lists: Lists, grade: Array) -> tuple[Array, Array]:
-        """Relevant cells by judge, and the number of relevant documents of each judge."""
+    def relevant_by_judge(self, lists: Lists) -> tuple[Array, Array, Array]:
+        """Relevant cells by judge, the number of relevant documents of each judge, and the number of judges."""
+        grade = by_judge(lists)
         relevant = grade >= max(self.level, 0.0)
         cells = relevant[:, : lists.shown.shape[1]] & lists.shown[:, :, None]
-        return np.asarray(cells), np.asarray(relevant.sum(axis=1), dtype=float)
+        return np.asarray(cells), np.asarray(relevant.sum(axis=1), dtype=float), judges_of(grade)
 
 
 class AvgAP(_OverJudges, aliases=("map_by_judge",)):
@@ -371,11 +364,10 @@ class AvgAP(_OverJudges, aliases=("map_by_judge",)):
     cutoff: Cutoff = None
 
     def terms(self, lists: Lists) -> Terms:
-        grade = by_judge(lists)
-        relevant, known = self.relevant_by_judge(lists, grade)
+        relevant, known, judges = self.relevant_by_judge(lists)
         earned = relevant * np.cumsum(relevant, axis=1, dtype=float) / lists.rank[:, :, None]
         shares = ratio(earned, known[:, None, :])
-        return Terms(lists, {"precision so far / known, over judges": over_judges(shares)}, judges_of(grade))
+        return Terms(lists, {"precision so far / known, over judges": over_aspects(shares)}, judges)
 
 
 class AvgP(_OverJudges):
@@ -394,10 +386,9 @@ class AvgP(_OverJudges):
     cutoff: NeededCutoff = None
 
     def terms(self, lists: Lists) -> Terms:
-        grade = by_judge(lists)
-        relevant, _ = self.relevant_by_judge(lists, grade)
-        factors = {"judges to whom it is relevant": over_judges(relevant)}
-        return Terms(lists, factors, judges_of(grade) * (self.cutoff or 0))
+        relevant, _, judges = self.relevant_by_judge(lists)
+        factors = {"judges to whom it is relevant": over_aspects(relevant)}
+        return Terms(lists, factors, judges * (self.cutoff or 0))
 
 
 class AvgRprec(_OverJudges):
@@ -419,9 +410,8 @@ class AvgRprec(_OverJudges):
     multiple: Multiple = 1.0
 
     def terms(self, lists: Lists) -> Terms:
-        grade = by_judge(lists)
-        relevant, known = self.relevant_by_judge(lists, grade)
+        relevant, known, judges = self.relevant_by_judge(lists)
         depth = np.floor(self.multiple * known + 0.9)[:, None, :]
         within = relevant & (lists.rank[:, :, None] <= depth)
         shares = ratio(within.astype(float), depth)
-        return Terms(lists, {"1 / c within c, over judges": over_judges(shares)}, judges_of(grade))
+        return Terms(lists, {"1 / c within c, over judges": over_aspects(shares)}, judges)

@@ -58,9 +58,8 @@ def weights_of(metric: Metric, depth: int = DEPTH) -> Array:
     out = values / values[0]
     longer = _values(metric, depth, 2 * depth)
     if not np.allclose(out, longer / longer[0] if longer[0] else np.nan, rtol=1e-9, atol=1e-12):
-        raise _without(
-            metric, "the earnings of a document depend on the number of documents below it, not only on its rank"
-        )
+        reason = "the earnings of a document depend on the number of documents below it, not only on its rank"
+        raise _without(metric, reason)
     return np.asarray(out)
 
 
@@ -80,7 +79,7 @@ def weights_below_relevant(metric: Metric, depth: int = DEPTH) -> Array | None:
         alone = weights_of(metric, depth)
     except InputError:
         return None
-    adds = np.diff(_score_all(metric, _fill_top(depth, _top_grade(metric))))
+    adds = np.diff(metric.score_all(_fill_top(depth, _top_grade(metric))))
     if not np.isfinite(adds).all() or not adds[0] > 0:
         return None
     out = adds / adds[0]
@@ -106,8 +105,7 @@ def chart_of(metric: Metric, alone: bool = False) -> Chart:
     (('RR', 1, 1.0), ('RR', 2, 0.5))
     """
     curves = _curves_of(metric)
-    hidden = curves.get(f"{metric}{BELOW}")
-    caption = ALONE
+    hidden, caption = curves.get(f"{metric}{BELOW}"), ALONE
     if hidden is not None:
         share = words.share(float(hidden[1])) if hidden[1] else "nothing"
         caption = HIDDEN.format(share) + (GRADED if isinstance(metric, ERR) else "")
@@ -163,7 +161,7 @@ def _without(metric: Metric, because: str) -> InputError:
 def _values(metric: Metric, depth: int, length: int) -> Array:
     """The values of rankings of this length with one relevant document, at rank 1, 2 ... ``depth``."""
     try:
-        return _score_all(metric, _place_one(depth, length, _top_grade(metric)))
+        return metric.score_all(_place_one(depth, length, _top_grade(metric)))
     except (AssertionError, TypeError):  # the metric needs more than these rankings have
         raise _without(metric, "it needs more than ranks and grades") from None
 
@@ -176,13 +174,6 @@ def _top_grade(metric: Metric) -> float:
     top = getattr(metric, "max_grade", None)
     level = float(getattr(metric, "level", None) or 1.0)
     return float(top) if isinstance(top, int | float) else max(1.0, level)
-
-
-def _score_all(metric: Metric, judged: Judged) -> Array:
-    out = np.full(len(judged), np.nan)
-    for chunk in judged.chunks():
-        out[chunk] = metric.score(judged.lists(chunk))
-    return out
 
 
 def _fill_top(depth: int, grade: float) -> Judged:

@@ -86,7 +86,6 @@ class HitCount(_Binary, aliases=("HitK",)):
     shorthands = (TrecName("hits", sets="cutoff"),)
 
     cutoff: NeededCutoff = None
-    additive = True
 
     @property
     def range(self) -> tuple[float, float]:
@@ -111,7 +110,6 @@ class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
     positions = False
 
     cutoff: NeededCutoff = None
-    additive = True
     settled_by_grade = False  # a document without a grade costs nothing, a tied non-relevant one does
 
     def terms(self, lists: Lists) -> Terms:
@@ -123,7 +121,6 @@ class _OverCutoffs(_Binary):
     """A mean over the cutoffs 1 to k, to which a relevant document adds by its rank only."""
 
     cutoff: NeededCutoff = None
-    additive = True
 
     @property
     def k(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -21,10 +20,7 @@ class _Binary(Metric):
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
-    @property
-    def additive(self) -> bool:
-        """True. A class overrides it if a position earns by more than its own relevance and rank."""
-        return True
+    additive = True  # unless earnings depend on more than own relevance and rank
 
     def terms(self, lists: Lists) -> Terms:
         denominator = getattr(self, "denominator", "relevant")
@@ -158,7 +154,7 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
         return None if self.not_found == "skip" else 0.0
 
     @property
-    def additive(self) -> bool:
+    def additive(self) -> bool:  # type: ignore[override]
         """False if the order decides if a query is skipped."""
         return self.not_found != "skip"
 
@@ -207,7 +203,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
         return not (self.denominator == "hits_at_k" and self.cutoff is not None)
 
     @property
-    def additive(self) -> bool:
+    def additive(self) -> bool:  # type: ignore[override]
         """False if divided by the hits in the top k, which depend on the order."""
         return self.denominator != "hits_at_k"
 
@@ -328,9 +324,5 @@ class IPrecAvg(Metric, aliases=("ElevenPointAverage", "11ptAP")):
         relevant, known = lists.relevant(self.level), lists.known(self.level)
         precision = running(relevant) / lists.rank
         marks = (best_beyond(relevant, precision, documents_needed(x, known, self.compat)) for x in self.points)
-        factors = {"levels decided here": _count(marks), "precision so far": precision}
+        factors = {"levels decided here": sum(marks, np.zeros(relevant.shape)), "precision so far": precision}
         return Terms(lists, factors, float(len(self.points)))
-
-
-def _count(marks: Iterable[Array]) -> Array:
-    return np.asarray(sum(mark.astype(float) for mark in marks))

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from rankscope.lists import Array, Lists, log2_discounts, ratio, running, total
-from rankscope.metrics.base import Cutoff, Example, Gain, Level, Metric, Terms, gains, gains_of
+from rankscope.metrics.base import Cutoff, Example, Gain, Level, Metric, Terms, gains, gains_of, over_aspects
 from rankscope.metrics.pooled import SMALL
 
 DESIGN = (
@@ -39,21 +39,16 @@ class Strata:
 
     def at_cells(self, by_stratum: Array) -> Array:
         """The number of its stratum at each retrieved cell, 0 elsewhere."""
-        return _sum(self.of_cell * by_stratum[:, None, :])
+        return over_aspects(self.of_cell * by_stratum[:, None, :])
 
     def at_pool(self, by_stratum: Array) -> Array:
         """The number of its stratum at each document of the pool."""
-        return _sum(self.of_pool * by_stratum[:, None, :])
+        return over_aspects(self.of_pool * by_stratum[:, None, :])
 
     def above(self, cells: Array) -> Array:
         """The number of these cells above each cell, by stratum."""
         inside = self.of_cell & cells[:, :, None]
         return np.asarray(np.cumsum(inside, axis=1) - inside, dtype=float)
-
-
-def _sum(by_stratum: Array) -> Array:
-    """The sum over strata, one after another, so that a query's value does not depend on its batch."""
-    return np.asarray(np.cumsum(by_stratum, axis=2, dtype=float)[:, :, -1])
 
 
 class _Sampled(Metric):
@@ -90,7 +85,7 @@ class xinfAP(_Sampled, aliases=("xInfAP", "ExtendedInferredAP")):
     def terms(self, lists: Lists) -> Terms:
         strata, relevant = Strata(lists), lists.relevant(self.level)
         rate = (strata.above(relevant) + SMALL) / (strata.above(lists.judged) + 3 * SMALL)
-        expected = _sum(strata.above(lists.shown) * rate)
+        expected = over_aspects(strata.above(lists.shown) * rate)
         factors = {
             "relevant": relevant,
             "documents it stands for": strata.at_cells(strata.weight),

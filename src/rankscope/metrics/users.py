@@ -107,12 +107,9 @@ class EBU(_OfUsers, aliases=("ExpectedBrowsingUtility",)):
         Example("EBU(max_grade=1)@2", (1, None, 1), "1/2 * 1"),
     )
 
-    gain: Gain = "linear"
+    bounds = (0.0, float("inf"))
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0, without an upper end."""
-        return (0.0, float("inf"))
+    gain: Gain = "linear"
 
     def terms(self, lists: Lists) -> Terms:
         click, _ = self.every_place(lists)
@@ -153,8 +150,5 @@ class rrDBN(_OfUsers):
         inside = lists.shown & (lists.rank <= len(place))
         unjudged[np.nonzero(inside)[0], lists.rank[inside] - 1] = False
         factors = {"click": self.in_cells(lists, click), "satisfied by it": self.in_cells(lists, satisfies)}
-        return Terms(
-            lists,
-            {**factors, "1/rank": 1.0 / lists.rank},
-            unjudged=total(np.where(unjudged, click * satisfies / place, 0.0)),
-        )
+        rest = total(np.where(unjudged, click * satisfies / place, 0.0))
+        return Terms(lists, {**factors, "1/rank": 1.0 / lists.rank}, unjudged=rest)

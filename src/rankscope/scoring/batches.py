@@ -48,10 +48,8 @@ def labelled_batch(
     ``group_is`` is the content of ``group`` if known. By default a group as long as the labels holds ids.
     """
     notes: list[str] = []
-    grade, score = (
-        _numbers(as_array(labels, "labels", notes), "labels"),
-        _numbers(as_array(scores, "scores", notes), "scores"),
-    )
+    grade = _numbers(as_array(labels, "labels", notes), "labels")
+    score = _numbers(as_array(scores, "scores", notes), "scores")
     if grade.shape != score.shape:
         raise InputError(
             f"labels has the shape {_shape(grade)} and scores {_shape(score)}: give a score for each label"

@@ -248,12 +248,9 @@ def _with_logging(made: EventLog, logging: Any) -> EventLog:
     events = made.events
     if logging in ("frequencies", "classifier"):
         propensities = _frequencies(events) if logging == "frequencies" else _classified(events)
-        source = (
-            "the frequencies of items by position"
-            if logging == "frequencies"
-            else "a classifier of items by position and numeric columns"
-        )
-        source += " and query" if len(made.queries) > 1 and logging == "frequencies" else ""
+        source = "a classifier of items by position and numeric columns"
+        if logging == "frequencies":
+            source = "the frequencies of items by position" + (" and query" if len(made.queries) > 1 else "")
         caution = EstimatedPropensities.caution(log=made.log.label, source=source)
         return replace(made, events=replace(events, propensities={"item": propensities}), cautions=(caution,))
     policy = target_of(made, logging, "the policy that ran")
@@ -291,12 +288,10 @@ def _features(log: Log, frame: pl.DataFrame) -> Array | None:
     """Return the numeric columns of the log that are attributes, each with mean 0 and deviation 1; None if there are none."""
     columns = []
     for name in log.attributes:
-        values = (
-            frame[name].cast(pl.Float64, strict=False)
-            if frame[name].dtype == pl.String or frame[name].dtype.is_numeric()
-            else None
-        )
-        if values is None or values.null_count() or name.startswith("p_item_pos_"):
+        if not (frame[name].dtype == pl.String or frame[name].dtype.is_numeric()):
+            continue
+        values = frame[name].cast(pl.Float64, strict=False)
+        if values.null_count() or name.startswith("p_item_pos_"):
             continue
         numbers = values.to_numpy()
         if spread := float(numbers.std()):
@@ -352,11 +347,8 @@ def _named(source: Any) -> tuple[str, Any]:
     if not isinstance(source, str):
         return "", source
     name, equals, value = source.partition("=")
-    return (
-        (name, value)
-        if equals and name.replace("_", "").replace("-", "").isalnum() and not Path(source).exists()
-        else ("", source)
-    )
+    named = equals and name.replace("_", "").replace("-", "").isalnum() and not Path(source).exists()
+    return (name, value) if named else ("", source)
 
 
 def target_of(made: EventLog, source: Any, name: str = "") -> TargetPolicy:

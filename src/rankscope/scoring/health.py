@@ -218,13 +218,8 @@ def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric
 def unjudged_in_top(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Raised]:
     """Yield the warning about unjudged documents in the top of the runs, also for judgments that name relevant documents only."""
     cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
-    counting = [
-        m
-        for m in metrics
-        if m.relevance != "none"
-        and not getattr(m, "judged_only", False)
-        and not IGNORES_UNJUDGED & {cls.__name__ for cls in type(m).__mro__}
-    ]
+    counting = [m for m in metrics if m.relevance != "none" and not getattr(m, "judged_only", False)]
+    counting = [m for m in counting if not IGNORES_UNJUDGED & {cls.__name__ for cls in type(m).__mro__}]
     own = {getattr(m, "cutoff", None) for m in counting}
     if metrics and None not in own:  # a metric without a cutoff counts unjudged documents at all cutoffs
         cutoffs &= own

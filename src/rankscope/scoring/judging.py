@@ -79,13 +79,8 @@ class ValuesAhead:
         with self.lock:  # made once
             for name in columns.keys() - self.columns.keys():
                 self.columns[name] = np.empty(self.count)
-        rows = (
-            place
-            if (place[1:] - place[:-1] != 1).any()
-            else slice(place[0], place[0] + len(place))
-            if len(place)
-            else place
-        )
+        adjacent = len(place) and (place[1:] - place[:-1] == 1).all()
+        rows = slice(place[0], place[0] + len(place)) if adjacent else place
         for name, values in columns.items():
             self.columns[name][rows] = values
 
@@ -103,10 +98,8 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     Raises InputError for what no number can be made of.
     """
     every_item = bool(of_items([m.metric for m in request.metrics]))
-    data, orders = (
-        read_any("run", run, name, parts=not every_item, reading=request.policies),
-        list(dict.fromkeys(request.orders)),
-    )
+    data = read_any("run", run, name, parts=not every_item, reading=request.policies)
+    orders = list(dict.fromkeys(request.orders))
     if hasattr(data, "reads"):
         try:
             return _judge_parts(data, name, number, grades.table, request)

@@ -468,11 +468,8 @@ class Scores(Result):
         from rankscope.show.latex import PaperCell, PaperTable, check_digits, long_table
 
         places, best, names = check_digits(digits, 4), self._scoreboard().best, [run.name for run in self.runs]
-        means, metrics, tag = (
-            {(m.run, m.metric): m.value for m in self.board},
-            list(self._columns),
-            label or "tab:systems",
-        )
+        means = {(m.run, m.metric): m.value for m in self.board}
+        metrics, tag = list(self._columns), label or "tab:systems"
 
         def text(run: str, metric: Metric) -> str:
             parts = [metric, *filter(None, [self._columns[metric]])]

@@ -140,11 +140,8 @@ def heat_map_chart(panel: Panel, order: Sequence[str], column: Column) -> Chart:
         values = panel.values[panel.systems.index(system)]
         rows += [(panel.units[i], system, float(values[i])) for i in places if not math.isnan(values[i])]
     total = len(panel.units)
-    which = (
-        "All queries"
-        if len(picked) == total
-        else f"The {len(picked)} of {words.count(total)} queries on which the runs differ most"
-    )
+    some = f"The {len(picked)} of {words.count(total)} queries on which the runs differ most"
+    which = "All queries" if len(picked) == total else some
     ordered = "the best run on top and the easiest query on the left" if panel.sign else "in the order given"
     holes = " A gap: no value." if len(rows) < len(order) * len(places) else ""
     header, (low, high) = other_than(panel.name, "run", "query"), panel.measure.range

@@ -178,10 +178,8 @@ def situation_of(qrels: Qrels, users: bool = False, topics: bool = True) -> Situ
     frame = (qrels.distinct("best") if several else qrels).frame.select("query_id", "doc_id", "grade")
     grades = {float(g): int(n) for g, n in sorted(frame["grade"].value_counts().iter_rows())}
     level = level_of(grades)
-    lists = [
-        np.asarray(list_grades.sort(descending=True).to_numpy(), dtype=float)
-        for list_grades in frame.group_by("query_id", maintain_order=True).agg("grade")["grade"]
-    ]
+    by_query = frame.group_by("query_id", maintain_order=True).agg("grade")["grade"]
+    lists = [np.asarray(of_query.sort(descending=True).to_numpy(), dtype=float) for of_query in by_query]
     # a query may stand in the judgments without a document
     lists += [np.zeros(0)] * (len(qrels.queries) - len(lists))
     return Situation(
@@ -283,9 +281,8 @@ def _unjudged(data: Situation) -> str:
 
 
 def _ceiling(data: Situation, k: int) -> str:
-    return (
-        f"an ideal ranking scores R@{k} = {words.number(data.recall_ceiling(k), digits=2)}; {relevant_in_words(data)}"
-    )
+    ceiling = words.number(data.recall_ceiling(k), digits=2)
+    return f"an ideal ranking scores R@{k} = {ceiling}; {relevant_in_words(data)}"
 
 
 def _tops(data: Situation) -> str:

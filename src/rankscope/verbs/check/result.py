@@ -38,10 +38,8 @@ def _grouped(findings: Sequence[Finding]) -> list[Finding]:
             out += alike
             continue
         worst = max(alike, key=lambda f: (max(map(abs, f.effect.values()), default=0.0), f.count or 0))
-        more = in_caller_syntax(
-            f"{worst.message} (and {words.counted(len(alike) - 1, 'more run')} like it, which --format json lists)"
-        )
-        out.append(replace(worst, message=more))
+        rest = f"(and {words.counted(len(alike) - 1, 'more run')} like it, which --format json lists)"
+        out.append(replace(worst, message=in_caller_syntax(f"{worst.message} {rest}")))
     return out
 
 
@@ -138,10 +136,8 @@ class Inspection(Result):
 
     def json_document(self, **options: Any) -> dict[str, Any]:
         """All of the result: how many findings each rule has under ``results``, all findings under ``warnings``."""
-        findings = [
-            {key: value for key, value in record.items() if value is not None or key == "run"}
-            for record in self.to_dicts()
-        ]
+        kept = (((k, v) for k, v in record.items() if v is not None or k == "run") for record in self.to_dicts())
+        findings = [*map(dict, kept)]
         return super().json_document(**options) | {"results": self.to_dicts("rules"), "warnings": findings}
 
     def sentences(self) -> Iterator[str]:

@@ -185,11 +185,8 @@ def waterfall(c: Contrast, name: str) -> Chart:
         places = [(place, i) for place, i in places if i in kept]
     rows = tuple((place, float(gains[i]), which[i], ids[i]) for place, i in places)
     left = len(order) - len(rows)
-    more = (
-        f" {words.counted(left, 'query')} with smaller or no differences {words.agree(left, 'is')} left out."
-        if left
-        else ""
-    )
+    rest = f" {words.counted(left, 'query')} with smaller or no differences {words.agree(left, 'is')} left out."
+    more = rest if left else ""
     return Chart(
         f"waterfall-{name}", f"{c.run} against {c.baseline}, query by query", "ordered",
         (PLACE, Column("difference", "value", hint=f"{c.metric}, {c.run} minus {c.baseline}"), Column("outcome"), Column("query", queries=True)), rows,
@@ -282,11 +279,8 @@ def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table
             (ids[i], *text, float(c.paired.baseline[i]), float(c.paired.run[i]), signed_cell(float(gains[i])), which[i])
         )
     left = len(order) - len(chosen)
-    note = (
-        f"{words.counted(left, 'more query differs', 'more queries differ')} ({words.share(left / c.queries, 1)} of all)"
-        if left
-        else ""
-    )
+    differ = words.counted(left, "more query differs", "more queries differ")
+    note = f"{differ} ({words.share(left / c.queries, 1)} of all)" if left else ""
     return Table(
         columns, tuple(rows), note=note, name=f"differing-{name}", pair=(c.baseline, c.run),
         title=f"Queries on which {c.run} and {c.baseline} differ most",

@@ -39,13 +39,11 @@ def paper_table(family: Family, caption: str = "", label: str = "", digits: int 
 def _column(family: Family, panel: Panel, letters: dict[str, str], digits: int) -> list[PaperCell]:
     """The values of a metric, system by system."""
     places = 0 if panel.measure.aggregate == "sum" else digits
-    texts = {
-        s: "-" if math.isnan(panel.means[s]) else words.number(panel.means[s], digits=places) for s in panel.systems
-    }
-    known = {s: panel.sign * panel.means[s] for s in panel.systems if not math.isnan(panel.means[s])}
-    best = (
-        {texts[max(known, key=known.__getitem__)]} if panel.sign and len(set(texts.values())) > 1 and known else set()
-    )
+    means = {system: panel.means[system] for system in panel.systems}
+    texts = {s: "-" if math.isnan(mean) else words.number(mean, digits=places) for s, mean in means.items()}
+    known = {s: panel.sign * mean for s, mean in means.items() if not math.isnan(mean)}
+    several = panel.sign and known and len(set(texts.values())) > 1
+    best = {texts[max(known, key=known.__getitem__)]} if several else set()
     marks = dict.fromkeys(panel.systems, "")
     for c in family.of(panel.name):
         if not letters:

@@ -500,14 +500,9 @@ def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str
         better = [c.run for c in sorted(mine, key=lambda c: -abs(c.difference)) if c.verdict == "better"]
         worse = [c.run for c in mine if c.verdict == "worse"]
         counts = [(len(better), "better", better), (len(worse), "worse", worse if len(worse) <= 6 else [])]
-        parts = [
-            f"{count:,} {how}{f' ({words.listing(names)})' if names and not i else ''}" for count, how, names in counts
-        ]
-        parts += [
-            f"{count:,} {text}"
-            for verdict, text in OTHERWISE.items()
-            if (count := sum(c.verdict == verdict for c in mine))
-        ]
+        parts = [f"{n:,} {how}{f' ({words.listing(names)})' if names and not i else ''}" for n, how, names in counts]
+        others = ((sum(c.verdict == verdict for c in mine), text) for verdict, text in OTHERWISE.items())
+        parts += [f"{count:,} {text}" for count, text in others if count]
         if i:
             yield f"{metric}: {'; '.join(parts)}."
         else:
@@ -518,9 +513,8 @@ def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str
 
 def _detectable_range(contrasts: Sequence[Contrast]) -> str:
     """The range of the differences that could have been detected, of those contrasts that are not clear."""
-    unclear = sorted(
-        c.detectable.difference for c in contrasts if c.verdict == "cannot tell" and c.detectable.difference > 0
-    )
+    sizes = (c.detectable.difference for c in contrasts if c.verdict == "cannot tell")
+    unclear = sorted(size for size in sizes if size > 0)
     if not unclear:
         return ""
     low, high = words.number(unclear[0]), words.number(unclear[-1])

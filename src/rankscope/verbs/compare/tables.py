@@ -271,12 +271,8 @@ def slice_board(family: Family, contrasts: Sequence[SliceContrast]) -> Table:
         *(Col(head=m, kind="value", cell=partial(text, metric=m)) for m in family.metrics),
     )
     known = dict.fromkeys((label, system) for label, system, _ in values)
-    rows = [
-        row
-        for label in dict.fromkeys(label for label, _ in known)
-        for s in family.primary.means
-        if (row := (label, s)) in known
-    ]
+    labels = dict.fromkeys(label for label, _ in known)
+    rows = [row for label in labels for s in family.primary.means if (row := (label, s)) in known]
     return table_of(columns, rows, 2)
 
 
@@ -308,16 +304,10 @@ def effects_table(family: Family, panel: Panel) -> Table:
 
 
 def _table(
-    family: Family,
-    columns: Iterable[Col],
-    rows: Sequence[Row | Contrast],
-    labels: int = 1,
-    note: str = "",
-    more: str = "",
-) -> Table:
+    family: Family, columns: Iterable[Col], rows: Sequence[Row | Contrast], labels: int = 1, note: str = "", more: str = ""
+) -> Table:  # fmt: skip
     """A table of contrasts with the level of the intervals, and ``more`` about them, in its header."""
     table = table_of(columns, rows, labels, note)
     header = f"{words.percent(family.method.level)} interval{more}"
-    return replace(
-        table, columns=tuple(replace(c, header=header) if c.header == "interval" else c for c in table.columns)
-    )
+    heads = (replace(c, header=header) if c.header == "interval" else c for c in table.columns)
+    return replace(table, columns=tuple(heads))

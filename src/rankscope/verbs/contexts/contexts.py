@@ -55,10 +55,8 @@ def contexts(  # noqa: PLR0913 - the options of the command line, each with its 
     matching = Matching(threshold, tokeniser)
     read = [_whole(wide_table(source, name), docs_text) for name, source in _named(tables)]
     names = _distinct([table.name for table in read])
-    by_system = {
-        name: {one.id: EvidenceSearch.of(one, matching) for one in table.questions}
-        for name, table in zip(names, read, strict=True)
-    }
+    searches = ({one.id: EvidenceSearch.of(one, matching) for one in table.questions} for table in read)
+    by_system = dict(zip(names, searches, strict=True))
     answerable = _answerable(by_system)
     used = [one for one in chosen if any(one.has(a[q]) for a in by_system.values() for q in answerable if q in a)]
     if not used:
@@ -74,16 +72,8 @@ def contexts(  # noqa: PLR0913 - the options of the command line, each with its 
     notes += [
         f"left out {one}: every question lacks its input" for one in chosen if one not in used and (measures or dialect)
     ]
-    return ContextScores(
-        tuple(names),
-        panels,
-        curve,
-        lengths,
-        list(_unanswerable(by_system, set(answerable))),
-        _conventions(matching, used),
-        notes,
-        per_query,
-    )
+    left, conventions = list(_unanswerable(by_system, set(answerable))), _conventions(matching, used)
+    return ContextScores(tuple(names), panels, curve, lengths, left, conventions, notes, per_query)
 
 
 def _conventions(matching: Matching, used: Sequence[ContextMeasure]) -> dict[str, Any]:
@@ -160,11 +150,9 @@ def _unanswerable(by_system: Searches, answerable: set[str]) -> Iterator[Unanswe
 
 
 def _panel(measure: ContextMeasure, by_system: Searches, questions: Sequence[str]) -> Panel:
-    values = np.array(
-        [[measure.value(one[q]) if q in one else np.nan for q in questions] for one in by_system.values()]
-    )
+    values = [[measure.value(one[q]) if q in one else np.nan for q in questions] for one in by_system.values()]
     of = Measure(str(measure), measure.better, measure.range, unit="question")
-    return Panel(of, tuple(by_system), tuple(questions), values)
+    return Panel(of, tuple(by_system), tuple(questions), np.array(values))
 
 
 def _budgets(budgets: Sequence[int] | None, by_system: Searches, questions: Sequence[str]) -> list[int]:
@@ -182,9 +170,8 @@ def _budgets(budgets: Sequence[int] | None, by_system: Searches, questions: Sequ
 
 
 def _spent(of_table: Mapping[str, EvidenceSearch], tokens: int, questions: Sequence[str]) -> float:
-    return float(
-        np.mean([of_table[q].lengths[: of_table[q].within(tokens)].sum() for q in questions if q in of_table] or [0])
-    )
+    searches = [of_table[q] for q in questions if q in of_table]
+    return float(np.mean([one.lengths[: one.within(tokens)].sum() for one in searches] or [0]))
 
 
 def _note(table: WideTable) -> str:

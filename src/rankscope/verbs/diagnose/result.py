@@ -63,38 +63,21 @@ def _text(diagnosis: Diagnosis) -> tuple[Col, ...]:
     if diagnosis.texts is None:
         return ()
     by_id = diagnosis.texts.by_id
-    return (
-        Col(
-            "text", of=lambda q: words.short(" ".join(by_id.get(q.query_id, "").split()), READ), head="text", wraps=True
-        ),
-    )
+    short = lambda q: words.short(" ".join(by_id.get(q.query_id, "").split()), READ)  # noqa: E731
+    return (Col("text", of=short, head="text", wraps=True),)
 
 
 def _query_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
     losses = {} if diagnosis.reason else {"ceiling": "ceiling", "ideal": "best", "lost": "total"}
     numbers = ({"value": "value"} | losses).items()
-    return (
-        *_query_record(diagnosis),
-        QUERY,
-        *_text(diagnosis),
-        *([RUN] if diagnosis.several else []),
-        *starmap(_number, numbers),
-        HOW,
-    )
+    labels = (QUERY, *_text(diagnosis), *([RUN] if diagnosis.several else []))
+    return (*_query_record(diagnosis), *labels, *starmap(_number, numbers), HOW)
 
 
 def _regret_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
     best = Col(head="best run", cell=attrgetter("best_run"))
-    return (
-        *_query_record(diagnosis),
-        QUERY,
-        *_text(diagnosis),
-        RUN,
-        _number("value", "value"),
-        best,
-        _number("regret", "regret"),
-        HOW,
-    )
+    shown = (_number("value", "value"), best, _number("regret", "regret"), HOW)
+    return (*_query_record(diagnosis), QUERY, *_text(diagnosis), RUN, *shown)
 
 
 def _run_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:

@@ -399,14 +399,9 @@ class Origin(_Explain):
 
     def json_header(self) -> dict[str, Any]:
         """Return the explained difference, then the declared header."""
-        carried = self.favourable[0] if self.favourable else None
-        own = {
-            "runs": list(self.runs),
-            "metric": str(self.metric),
-            "value": self.value,
-            "queries_that_carry_it": carried,
-        }
-        return {**own, **super().json_header()}
+        own = {"runs": list(self.runs), "metric": str(self.metric), "value": self.value}
+        carried = {"queries_that_carry_it": self.favourable[0] if self.favourable else None}
+        return {**own, **carried, **super().json_header()}
 
     @property
     def _differing(self) -> int:

@@ -176,12 +176,11 @@ class _Planner:
         detects = 0.0
         for _ in range(100):  # the detected difference has a spread of its own, which grows less and less
             detects = detectable_of_variants(units, pilot.deviation_at(detects, self.share), *level, self.share)
-        wanted = [(number * (size if lift else 1.0), lift) for number, lift in sizes]
-        targets = [
-            self.target(pilot, number, pilot.deviation_at(number, self.share), level, lift, most=most)
-            for number, lift in wanted
-            if number
-        ]
+        targets = []
+        for number, lift in sizes:
+            if difference := number * (size if lift else 1.0):
+                deviation = pilot.deviation_at(difference, self.share)
+                targets.append(self.target(pilot, difference, deviation, level, lift, most=most))
         if loss is not None and (accepted := loss.of(pilot.value)):
             rest = 1 - loss.number if loss.relative else 1.0
             deviation = pilot.deviation * math.sqrt(1 - self.share + self.share * rest**2)
@@ -202,10 +201,8 @@ class _Planner:
         ends = pilot.range_of(lift=lift)
         low, high = (None, None) if ends is None else (max(math.ceil(needed * end), 4) for end in ends)
         days = days_until(needed, self.days)
-        together = None if most is None else max(needed, most)
-        return LiftTarget(
-            difference, as_lift(difference, abs(pilot.value)), needed, days, low, high, not_worse, together
-        )
+        together, share = None if most is None else max(needed, most), as_lift(difference, pilot.value)
+        return LiftTarget(difference, share, needed, days, low, high, not_worse, together)
 
 
 def as_lift(difference: float, value: float) -> float:
@@ -360,12 +357,8 @@ class LogPlan(Result):
 
     def charts(self) -> Iterator[Chart]:
         """Yield the units that each lift needs, one line per metric."""
-        rows = [
-            (100 * t.lift, t.units, r.about)
-            for r in self.reaches
-            for t in r.targets
-            if math.isfinite(t.lift) and not t.not_worse
-        ]
+        lifts = [(t, r) for r in self.reaches for t in r.targets if math.isfinite(t.lift) and not t.not_worse]
+        rows = [(100 * t.lift, t.units, r.about) for t, r in lifts]
         if len(rows) > len(self.reaches):
             units = words.plural(self.noun)
             columns = (Column("lift in percent", "value"), Column(units, "count"), Column("metric"))

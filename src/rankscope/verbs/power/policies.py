@@ -52,23 +52,8 @@ def _reach(
     for difference in filter(None, (*(lift * abs(value) for lift in lifts), *differences)):
         needed = queries_needed(deviation, difference, goal.power, goal.each)
         targets.append(LiftTarget(difference, as_lift(difference, value), needed, days_until(needed, days)))
-    lift = as_lift(detects, value)
-    level = goal.power, goal.each
-    return MetricPower(
-        panel.name,
-        "primary",
-        value,
-        deviation,
-        count,
-        detects,
-        lift,
-        tuple(targets),
-        0.0,
-        *level,
-        1.0,
-        policy,
-        baseline,
-    )
+    known = value, deviation, count, detects, as_lift(detects, value), tuple(targets)
+    return MetricPower(panel.name, "primary", *known, 0.0, goal.power, goal.each, 1.0, policy, baseline)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -188,11 +188,9 @@ class Reconciliation(Result):
         return {"metrics": [part._record() for part in self.parts]}
 
     def _record(self) -> dict[str, Any]:
-        slips = (
-            {}
-            if self.slips is None
-            else {"slips_tried": list(self.slips.tried), "slips": list(map(asdict, self.slips.found))}
-        )
+        slips: dict[str, Any] = {}
+        if self.slips is not None:
+            slips = {"slips_tried": list(self.slips.tried), "slips": list(map(asdict, self.slips.found))}
         return {
             "metric": str(self.metric), "asked": self.spelling, "value": self.value,
             "explained": [match.record() for match in self.matches],
@@ -264,10 +262,8 @@ class Reconciliation(Result):
             return f"{self.value} is printed {'; and '.join(parts)}. {paste}"
         if self.matches:
             first = self.matches[0]
-            definition = f"{self.metric} of {first.run} with {_together(first.departures)}"
-            return in_caller_syntax(
-                f"{self.value} could be {definition}. No known tool computes it so. Paste {first.spelling}."
-            )
+            could = f"{self.value} could be {self.metric} of {first.run} with {_together(first.departures)}"
+            return in_caller_syntax(f"{could}. No known tool computes it so. Paste {first.spelling}.")
         answer = f"No known convention gives {self.value}: {self._nearest()}."
         if self.slips is None:
             return answer

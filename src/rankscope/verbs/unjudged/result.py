@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from rankscope import words
@@ -69,11 +70,8 @@ class ValueBounds:
         why = "depending on" if self.exact else "under the grades tried for"
         share = f"{self.run}: {words.share(self.share)} of its {self.top} is unjudged"
         text = f"{share}. {self.metric} is {value} as judged, between {ends} {why} unjudged documents."
-        if not self.sinks:
-            return text
-        return (
-            f"{text} These bounds are of the {self.top}: relevant documents outside it would lower the value further."
-        )
+        outside = f" These bounds are of the {self.top}: relevant documents outside it would lower the value further."
+        return text + outside if self.sinks else text
 
     @property
     def sinks(self) -> bool:
@@ -183,14 +181,9 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
         Col("metric", of=lambda b: str(b.metric)),
         *(Col(n, kind="text" if n in texts else "count" if n in counts else "value") for n in names),
         *(_number(name, head) for name, head in heads.items()),
-        Col(
-            head="unjudged",
-            kind="count",
-            cell=lambda b: b.unjudged,
-            hint="documents of the top that are not in the qrels",
-        ),
+        Col(head="unjudged", kind="count", cell=attrgetter("unjudged"), hint="documents of the top that are not in the qrels"),
         Col(head="share", kind="value", cell=lambda b: words.share(b.share), hint="of the documents of the top"),
-    )
+    )  # fmt: skip
 
 
 def _number(name: str, head: str) -> Col:
@@ -199,6 +192,10 @@ def _number(name: str, head: str) -> Col:
 
 def _change(name: str, head: str) -> Col:
     return Col(name, head=head, kind="value", cell=lambda t: words.cell(getattr(t, name), sign=True))
+
+
+def _needed(turn: Reversal) -> str | None:
+    return None if turn.needed is None else f"{'' if turn.fewest else '≤ '}{words.count(turn.needed)}"
 
 
 def _worklist_columns(report: UnjudgedReport) -> tuple[Col, ...]:
@@ -216,13 +213,8 @@ def _worklist_columns(report: UnjudgedReport) -> tuple[Col, ...]:
         Col("doc_id", head="document"),
         Col("ranks", of=lambda d: dict(d.ranks)),
         *ranks,
-        Col(
-            "effect",
-            head="could change",
-            kind="value",
-            hint="the most that its judgment could change, over all queries",
-        ),
-    )
+        Col("effect", head="could change", kind="value", hint="the most that its judgment could change, over all queries"),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -255,12 +247,7 @@ class UnjudgedReport(OfScores):
                 _change("upper", "highest"),
                 Col("exact"),
                 Col("unjudged", head="unjudged", kind="value", cell=lambda t: words.count(t.unjudged)),
-                Col(
-                    "needed",
-                    head="to reverse",
-                    kind="value",
-                    cell=lambda t: None if t.needed is None else f"{'' if t.fewest else '≤ '}{words.count(t.needed)}",
-                ),
+                Col("needed", head="to reverse", kind="value", cell=_needed),
                 Col("fewest"),
                 Col("turned", kind="value"),
                 Col("reason"),

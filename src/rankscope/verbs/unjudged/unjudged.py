@@ -141,10 +141,8 @@ class Study:
     @cached_property
     def cells(self) -> search.Cells:
         """The cells of all runs."""
-        order, codes = (
-            self.request.orders[0],
-            self.documents.frame.with_columns(grade=pl.col("place") * search.STEP + search.CODE),
-        )
+        order = self.request.orders[0]
+        codes = self.documents.frame.with_columns(grade=pl.col("place") * search.STEP + search.CODE)
         grades = CleanInput(search.with_grades(self.qrels, codes))
         judged = [judge_clean(run, grades, [order])[order][0] for run in self.runs]
         return search.Cells(self.request, judged, [_places(self.documents.queries, one.query_id) for one in judged])

@@ -8,7 +8,7 @@ from typing import Any
 
 from rankscope.declared import plain
 from rankscope.diagnostics import metrics as rules
-from rankscope.diagnostics.rule import Finding, changes
+from rankscope.diagnostics.rule import Finding, Rule, changes
 from rankscope.errors import InputError
 from rankscope.metrics import CG, DCG, ERR, Metric, nDCG
 from rankscope.panels.samples import leaders
@@ -69,16 +69,12 @@ def _with_gain(metric: Metric, gain: Any) -> Metric:
     return nDCG(gain=gain, discount="log2" if metric.positions else "none", **known)
 
 
-@finds(rules.RatingScale)
-def _rating_scale(case: CheckCase) -> Iterator[Finding]:
-    for rule, numbers in case.raised(rules.RatingScale):
-        yield rule.finding(**numbers)
+for _raised in (rules.RatingScale, rules.LooksSampled):  # found by evaluate, with all numbers
 
-
-@finds(rules.LooksSampled)
-def _looks_sampled(case: CheckCase) -> Iterator[Finding]:
-    for rule, numbers in case.raised(rules.LooksSampled):
-        yield rule.finding(**numbers)
+    @finds(_raised)
+    def _as_raised(case: CheckCase, raised: Rule = _raised) -> Iterator[Finding]:
+        for rule, numbers in case.raised(raised):
+            yield rule.finding(**numbers)
 
 
 @finds(rules.LowestGrade)

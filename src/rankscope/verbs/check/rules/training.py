@@ -101,12 +101,8 @@ def _out_of_reach(case: CheckCase) -> Iterator[Finding]:
     if not lost or lost < MIN_SHARE_OUT_OF_REACH * wanted.height:
         return
     bounds = case.bounds
-    shares = {
-        (run.name, m): run.means[m] / best
-        for m, best in bounds.items()
-        for run in case.scored_runs
-        if best and m in run.means
-    }
+    known = [(run, m, best) for m, best in bounds.items() for run in case.scored_runs if best and m in run.means]
+    shares = {(run.name, m): run.means[m] / best for run, m, best in known}
     (run, metric), reached = next(iter(shares.items()), (("", None), math.inf))
     yield rules.OutOfReach.finding(
         count=lost, total=wanted.height, share=lost / wanted.height, unknown=unknown.height or None, had=had.height or None,
