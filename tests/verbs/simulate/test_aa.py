@@ -55,7 +55,8 @@ def test_groups_that_are_split_whole_have_the_rate_of_alpha() -> None:
     apart = rs.simulate_aa(table, "Mean(x)", rounds=400)
     assert whole["Mean(x)"] == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 400) ** 0.5)
     assert whole.conventions["clusters"] == ["household"]
-    assert whole.conventions["unit"] == "cluster" and "clusters" not in apart.conventions
+    assert whole.conventions["unit"] == "cluster"
+    assert "clusters" not in apart.conventions
 
 
 def test_a_round_with_clusters_is_an_experiment_on_clusters() -> None:
