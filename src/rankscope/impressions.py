@@ -292,7 +292,7 @@ class Log:
             if missing[0] == "variant":
                 others = sorted([*self.attributes, *named], key=lambda name: not may_name_variants(name))
             else:
-                others = list(self.attributes) or named
+                others = list(self.attributes)
             names = f"; if {words.listing(others, 3, last='or')} is that, name it: --columns "
             rest = f"{names}'{others[0]}={missing[0]}'" if others else ""
             raise DataError(f"{self.label}: {what} needs the column {wanted}{rest}")

@@ -140,7 +140,7 @@ def _options(table: dict[str, tuple[Any, ...]], names: Iterable[str], about: str
 
 LEDGER = "SQLite file or PostgreSQL address (postgresql+psycopg://...) of the ledger"
 RECORD = (  # for every command that compares systems: Call.show records its result
-    Option("--record", f"Write the differences with their errors to this ledger: {LEDGER[0].lower()}{LEDGER[1:]}.", str, "LEDGER", to="command"),
+    Option("--record", f"Write the differences with their errors to this ledger: {LEDGER}.", str, "LEDGER", to="command"),
     Option("--launch", "With --record: name of the launch. Default: the candidate.", str, "NAME", to="command"),
 )
 

@@ -496,7 +496,7 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
             more = [KEYS[part.level]] if part.level in KEYS else []
             seen |= dict.fromkeys([*more, *(name for name in asked if name not in unasked)])
     top = log.collect(log.frame.head(LOOKED).select(*seen)) if log.rows > FEW else pl.DataFrame()
-    if top.n_unique() * log.rows > MOST * len(top) > 0:
+    if len(top) and top.n_unique() * log.rows > MOST * len(top):
         return None
     ids = [name for name in seen if name in log.roles and COLUMNS[name].kind == "id"]
     plain = all(COLUMNS[name].kind != "id" for name in _roots(added) & set(log.roles) - set(seen))

@@ -508,7 +508,7 @@ def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str
         else:
             corrected = family.method.corrected_for(mine[0].comparisons).removeprefix(", ")
             method = f" ({corrected})" if corrected else ""
-            yield f"Of {len(runs):,} runs compared with {baseline} on {metric}: {'; '.join(parts)}{method}.{_detectable_range(mine)}"
+            yield f"Of {words.counted(len(runs), 'run')} compared with {baseline} on {metric}: {'; '.join(parts)}{method}.{_detectable_range(mine)}"
 
 
 def _detectable_range(contrasts: Sequence[Contrast]) -> str:
