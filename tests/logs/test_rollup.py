@@ -24,6 +24,7 @@ from rankscope.logs.health import examine
 from rankscope.logs.metrics import usual_metrics
 from rankscope.logs.rollup import UnitTotals, arrivals, roll_up
 from rankscope.moments import Moments
+from rankscope.scoring.logs import read_log
 
 EACH_LEVEL = "CTR Mean(revenue) Attribute(dwell) ListCTR TimeToSuccess SessionsPerUser ReturnRate@2 LTV@3 RPM"
 CUTS = [
@@ -90,6 +91,24 @@ def test_parts_of_whole_units_add_up_to_the_whole(parts: int, seed: int, by: lis
         ]
         assert_units(reduce(UnitTotals.__add__, pieces), whole, exact)
         assert_units(reduce(UnitTotals.__add__, reversed(pieces)), whole, exact)
+
+
+def test_rows_that_are_units_count_with_something_below_the_line_alone() -> None:
+    (ratio,) = parse_online_metrics("Ratio(a, b)")
+    rows = read_log({"variant": ["A", "B", "A"], "a": [1.0, 2.0, 3.0], "b": [2.0, 0.0, 4.0]})
+    users = read_log({"user": ["x", "y", "z"], "a": [1.0, 2.0, 3.0], "b": [2.0, 0.0, 4.0]})
+    assert roll_up(rows, [ratio]).counted(ratio).count == 2
+    assert roll_up(users, [ratio]).counted(ratio).count == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "read_as"),
+    [({}, "a table with one row per unit"), ({"item_id": ["a", "b"]}, "a log")],
+    ids=["a table of users", "a log of items"],
+)
+def test_what_the_rows_are_taken_for_is_said_first(more: dict[str, Any], read_as: str) -> None:
+    log = read_log({"user": ["x", "y"], "clicks": [1, 0], **more})
+    assert log.source.notes[0].startswith(f"read log as {read_as}: ")
 
 
 def test_units_with_other_ends_or_twice_are_not_added() -> None:

@@ -197,8 +197,7 @@ class Interleaved:
     @property
     def notes(self) -> list[str]:
         """Messages about the log and its units."""
-        remark = self.units.remark if self.units.unit != "unit_id" else ""
-        return [*self.log.source.notes, *([remark] if remark else [])]
+        return [*self.log.source.notes, *filter(None, [self.units.remark])]
 
     # -- the mixing ---------------------------------------------------------------------------------
 

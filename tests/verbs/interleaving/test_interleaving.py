@@ -164,6 +164,13 @@ def test_a_preference_between_rankers_that_agree_withholds_the_verdict() -> None
     assert "on which all rankers agree show a preference" in found.validity.reason
 
 
+def test_a_log_without_users_says_that_each_list_counts_by_itself() -> None:
+    table = log_of(*WORKED)
+    assert len(rs.interleaving(table).notes) == 1
+    _, note = rs.interleaving({name: cells for name, cells in table.items() if name != "user"}).notes
+    assert note.startswith("no user is named: each list counts as one of its own")
+
+
 def test_competitive_pairs_leave_out_items_that_both_want() -> None:
     same = {"rank_a": [1, 2] * 2, "rank_b": [1, 2] * 2}
     apart = {"rank_a": [1, 2, 2, 1], "rank_b": [2, 1, 1, 2]}
