@@ -29,7 +29,8 @@ def test_asking_loads_neither_spark_nor_polars() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_an_executor_without_the_package_is_told_how_to_get_it() -> None:
+def test_an_executor_without_the_package_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     with pytest.raises(
         InputError, match=r"the executors have no rankscope: .*PYSPARK_PYTHON.*install rankscope there .*venv-pack"
     ):

@@ -111,8 +111,8 @@ def written_elsewhere(source: str) -> list[int]:
         target = ast.unparse(call.args[0]) if call.args else ""
         opens = name == "open" and any(set(mode) & set("wx+") and set(mode) <= set("wxrbt+") for mode in words)
         makes = name == "open" and "O_CREAT" in ast.unparse(call)
-        saves = name in {"write_parquet", "write_ipc"} and target not in in_memory
-        saves |= name in {"write_csv", "write_ndjson"} and bool(call.args)
+        saves = name in {"write_parquet", "write_ipc"} or (name in {"write_csv", "write_ndjson"} and bool(call.args))
+        saves &= target not in in_memory
         if (
             opens
             or makes
