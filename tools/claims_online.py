@@ -194,9 +194,9 @@ def _claims() -> Iterator[Claim]:
     row = "experiment: false difference"
     for name, users in worlds.items():
         yield Claim(
-            row, f"{name}, 900 and 100 users", "at most 5", 0, 5.7, partial(alarm, users, (900, 100)), 200, few=12
+            row, f"{name}, 900 and 100 users", "at most 5", 0, 5.7, partial(alarm, users, (900, 100)), 2000, few=12
         )
-        yield Claim(row, f"{name}, 100 and 100 users", "at most 5", 0, 5.7, partial(alarm, users, (100, 100)), 1000)
+        yield Claim(row, f"{name}, 100 and 100 users", "at most 5", 0, 5.7, partial(alarm, users, (100, 100)), 4000)
     for name, users in worlds.items():
         loses = partial(small_loses, users)
         yield Claim(
@@ -206,12 +206,12 @@ def _claims() -> Iterator[Claim]:
             0,
             3.2,
             loses,
-            200,
+            1000,
             few=12,
         )
     for n in (30, 100, 300):
         ratio = partial(alarm, clicks, (n, n))
-        yield Claim("ratio of unequal users: false difference", f"n = {n}", "5", 4.3, 5.7, ratio, 1000)
+        yield Claim("ratio of unequal users: false difference", f"n = {n}", "5", 4.3, 5.7, ratio, 4000)
     for n in (100, 300, 1000):
         for lift in (0.0, 0.5):
             held = partial(lift_held, n, lift)
@@ -220,14 +220,14 @@ def _claims() -> Iterator[Claim]:
             )
     for count, how in ((60, "1:1"), (300, "9:1")):
         cell, trial = f"{count} households, {how}", partial(grouped, count, how)
-        yield Claim("clusters of users: false difference", cell, "5", 0, 5.7, trial, 300, few=20)
+        yield Claim("clusters of users: false difference", cell, "5", 0, 5.7, trial, 3000, few=20)
     sizes = partial(alarm, clicks, (900, 100))
-    yield Claim("ratio of unequal users: false difference", "n = 900 and 100", "5", 0, 5.7, sizes, 150, few=12)
+    yield Claim("ratio of unequal users: false difference", "n = 900 and 100", "5", 0, 5.7, sizes, 1000, few=12)
     plans = {
-        "gamma, 10%": (gammas, 0.1, 1007),
-        "gamma, 50%": (gammas, 0.5, 300),
-        "5% buyers, 50%": (buyers, 0.5, 300),
-        "ratio, 20%": (clicks, 0.2, 300),
+        "gamma, 10%": (gammas, 0.1, 2000),
+        "gamma, 50%": (gammas, 0.5, 4000),
+        "5% buyers, 50%": (buyers, 0.5, 4000),
+        "ratio, 20%": (clicks, 0.2, 4000),
     }
     for cell, (users, lift, samples) in plans.items():
         yield Claim("lift planned for: found", cell, "80", 77, 83, partial(planned, users, lift), samples, few=40)
@@ -240,24 +240,24 @@ def _claims() -> Iterator[Claim]:
             0,
             5.7,
             partial(adding, shares),
-            300,
+            4000,
             few=40,
         )
     cell = "gamma, lift 20%"
-    yield Claim("interval of the lift holds it at each of 5 looks", cell, "95", 94, 98, lift_at_looks, 400, few=40)
+    yield Claim("interval of the lift holds it at each of 5 looks", cell, "95", 94, 98, lift_at_looks, 3000, few=40)
     for share in (0.2, 0.5):
         same = partial(within, share)
         yield Claim(
-            "lift of the margin called practically the same", f"margin {share:.0%}, n = 60", "5", 4.3, 5.7, same, 2000
+            "lift of the margin called practically the same", f"margin {share:.0%}, n = 60", "5", 0, 5.7, same, 4000
         )
     for slices in (10, 20):
         apart = partial(depends, slices)
         yield Claim(
-            "difference of a ratio depends on slices", f"{slices} slices, n = 100 each", "5", 0, 5.7, apart, 150, few=12
+            "difference of a ratio depends on slices", f"{slices} slices, n = 100 each", "5", 0, 5.7, apart, 2000, few=12
         )
     for times in (1.6, 0.5):
         late = partial(changes, times)
-        yield Claim("constant lift changes over days", f"baseline times {times} late", "5", 0, 5.7, late, 150, few=12)
+        yield Claim("constant lift changes over days", f"baseline times {times} late", "5", 0, 5.7, late, 1500, few=12)
     yield Claim("30 looks at the split: alarm", "1,000 users a day", "at most 0.1", 0, 0.2, split_alarm, 2000)
     yield Claim(
         "report without a difference: any false sentence",
@@ -266,7 +266,7 @@ def _claims() -> Iterator[Claim]:
         0,
         15,
         false_sentence,
-        150,
+        1000,
         few=12,
     )
 
