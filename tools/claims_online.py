@@ -253,7 +253,14 @@ def _claims() -> Iterator[Claim]:
     for slices in (10, 20):
         apart = partial(depends, slices)
         yield Claim(
-            "difference of a ratio depends on slices", f"{slices} slices, n = 100 each", "5", 0, 5.7, apart, 2000, few=12
+            "difference of a ratio depends on slices",
+            f"{slices} slices, n = 100 each",
+            "5",
+            0,
+            5.7,
+            apart,
+            2000,
+            few=12,
         )
     for times in (1.6, 0.5):
         late = partial(changes, times)
