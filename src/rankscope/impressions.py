@@ -119,7 +119,7 @@ def may_name_variants(name: str) -> bool:
 OUTCOMES = ("click", "dwell_s", "conversion", "revenue", "reward")
 BLANKS = [" ", "\t", "\n", "\r", "\u00a0"]  # which an id has at its ends where somebody padded it
 ROWS = " rows"  # no column of a log is called so
-PART = 1 << 23  # rows that are grouped at a time; what they take in memory is the most that a log of any size takes
+PART = 3 << 22  # rows that are grouped at a time; what they take in memory is the most that a log of any size takes
 
 Query = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -189,6 +189,7 @@ class Log:
     before: Log | None = None  # the rows of the same units before they were assigned to variants
     sums: Sums | None = None  # if rows are sums over many units
     most: int | None = None  # a bound of the number of rows, if it is known before they are read
+    part: int | None = None  # rows that are grouped at a time, if not as many as usual
     merged: Merged | None = None
     events: str | None = None  # a column of true and false, if some rows are assignments to variants and not events
 
@@ -196,7 +197,7 @@ class Log:
         """What a query gives for each part of the rows, end to end: whoever asks adds up what parts say.
 
         ``within`` names a column (of ids) whose rows of one value are never in two parts; without it they may be. A log on this machine is one
-        part, or several of about 8 million rows each where it has more and they are grouped ``within`` a column. In all of them rows keep their order.
+        part, or several of about 12 million rows each where it has more and they are grouped ``within`` a column. In all of them rows keep their order.
         ``ids`` are columns of ids, if the query looks at no other ids and gives all of these: they are read faster, and stripped only if one is padded.
 
         >>> log = Log(
@@ -217,7 +218,7 @@ class Log:
         return self._in_parts(query, within, self.frame)
 
     def _in_parts(self, query: Query, within: str, frame: pl.LazyFrame) -> pl.DataFrame:
-        parts = -(-(self.most or self.rows) // PART) if within else 1
+        parts = -(-(self.most or self.rows) // (self.part or PART)) if within else 1
         if parts < 2:
             return self.collect(query(frame))
         place = pl.col(within).hash() % parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -20,6 +20,7 @@ from rankscope.logs.metrics import Mean, Ratio
 from rankscope.logs.rollup import UnitTotals
 from rankscope.moments import Moments
 
+PART = 1 << 23  # rows that are grouped at a time: checks hold more of each than metrics do
 MAX_ROWS_FOR_GROUPED_CHECKS = 2_000_000  # in a larger log only `check` groups and sorts rows
 EXAMPLES = 3
 ROUNDING = 1e-9  # probabilities closer than this are equal
@@ -136,6 +137,7 @@ def examine(
     are checked only if these read them. ``covariates`` are columns measured before the start, added to the columns with a name that shows it.
     """
     quick = log.rows > MAX_ROWS_FOR_GROUPED_CHECKS and not whole
+    log = replace(log, part=PART) if log.rows > PART else log
     unused = set() if metrics is None else {*OUTCOMES, *PROPENSITIES}.difference(*(one.reads(log) for one in metrics))
     checks = [one for one in LOG_CHECKS if log.has(*one.needs) and unused.isdisjoint(one.needs)]
     by_row = [one for one in checks if not one.by and not (quick and one.rule is rules.EmptyId)]
