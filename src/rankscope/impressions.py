@@ -156,9 +156,9 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """The rows of a ``frame``, merged into a ``table``: a row for each combination of the columns ``by`` and of what some ``metrics`` look at.
+    """The rows of a ``frame``, merged into a ``table``: a row for each combination of the columns ``by`` and those that some ``metrics`` read.
 
-    Its further columns are sums: ``ROWS`` of the rows, ``n0`` and ``d0`` of what they add to the first metric, and so on.
+    Its further columns are sums: ``ROWS`` of the rows, ``n0`` and ``d0`` of their numerators and denominators of the first metric, and so on.
     """
 
     frame: pl.LazyFrame
@@ -189,7 +189,7 @@ class Log:
     before: Log | None = None  # the rows of the same units before they were assigned to variants
     sums: Sums | None = None  # if rows are sums over many units
     most: int | None = None  # a bound of the number of rows, if it is known before they are read
-    part: int | None = None  # rows that are grouped at a time, if not as many as usual
+    part: int | None = None  # rows that are grouped at a time; None: ``PART``
     merged: Merged | None = None
     events: str | None = None  # a column of true and false, if some rows are assignments to variants and not events
 

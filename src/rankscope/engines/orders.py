@@ -14,7 +14,7 @@ DIGIT = 8  # bytes of a text that are compared at once
 
 
 def order_within(group: Array, values: Array) -> Array:
-    """Return the rows by group, then value, then row: what ``np.lexsort((values, group))`` returns, but faster.
+    """Return the rows by group, then value, then row, as ``np.lexsort((values, group))`` does, but faster.
 
     >>> import numpy as np
     >>> order_within(np.array([1, 0, 0, 1]), np.array([0.5, 2.0, 1.0, 0.5])).tolist()
@@ -51,7 +51,7 @@ def number_texts(group: Array, texts: pl.Series, *, falling: bool = False) -> tu
 
 
 def _digits(texts: pl.Series) -> Iterator[Array]:
-    """The bytes of texts after what all start with, as whole numbers in the order of the texts."""
+    """The bytes of texts after their common prefix, as whole numbers in the order of the texts."""
     size, same = texts.str.len_bytes().to_numpy(), 0
     longest = int(size.max(initial=0))
     if longest > DIGIT:

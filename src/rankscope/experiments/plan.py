@@ -99,7 +99,7 @@ class ExperimentPlanFile:
         return self.options.get("metrics", metrics), replace(request, **rest)
 
     def reading(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return how the log is read, as ``given`` and as the plan says, with the variant among the roles. Raises InputError for what both set."""
+        """Return the options of reading the log, ``given`` and those of the plan, with the variant among the roles. Raises InputError for an option that both set."""
         asked: dict[str, Any] = {name: given.get(name) for name in READING}
         _, request = self.applied(None, ExperimentRequest(**asked))
         said = {name: value for name in READING if (value := getattr(request, name)) is not None}
@@ -110,7 +110,7 @@ class ExperimentPlanFile:
 
     @property
     def once_read(self) -> ExperimentPlanFile:
-        """The plan for a log that was read as it says."""
+        """The plan for a log that was read by its options."""
         return replace(self, options={name: value for name, value in self.options.items() if name not in READING})
 
     def look_at(self, units: int, noun: str) -> Look | None:

@@ -22,7 +22,7 @@ from rankscope.tables import Array
 
 Systems = Literal["auto", "rows", "columns"]
 NAMELESS = "score"  # the name of a metric without one
-TOP = 1000  # rows of a large table that are looked at first
+TOP = 1000  # rows of a large table that are read first
 METRIC, VALUE = ("metric", "measure"), ("value", "score")
 ROLES = (*QUERY, *SYSTEM, *METRIC)
 HOW = "name it query_id or run, or set systems='columns' or systems='rows'"

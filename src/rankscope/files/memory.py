@@ -294,7 +294,7 @@ def _values(rows: Collection[Any], what: str) -> pl.Series:
     def values() -> Iterator[Any]:
         return chain.from_iterable(_row_values(value, what) for value in rows)
 
-    with suppress(TypeError, ValueError, OverflowError):  # with texts and what else is no number
+    with suppress(TypeError, ValueError, OverflowError):  # for texts and other values that are not numbers
         return pl.Series(list(values()), dtype=pl.Float64)
     named = GRADES.get() if what == "qrels" else {}
     worth = [named.get(v.strip().casefold(), v) if isinstance(v, str) else v for v in values()] if named else values()

@@ -167,7 +167,7 @@ def less_share(
 
 
 def _share_of_error(run: Sample | Estimate, baseline: Sample | Estimate, difference: Sample | Estimate) -> float:
-    """The error of the baseline, as a share of that of the difference: random deals and looks have an error of their own, larger or smaller."""
+    """The error of the baseline, as a share of the error of the difference, which random deals and looks may make larger or smaller."""
     both = math.hypot(run.error, baseline.error) if run.error else difference.error
     return baseline.error / both if both else 0.0
 

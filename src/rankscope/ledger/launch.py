@@ -92,7 +92,7 @@ class Launch:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is given of the launch besides its name and measurements."""
+        """The fields of the launch besides its name and measurements, if they are set."""
         return {name: value for name in FACTS if (value := getattr(self, name)) not in (None, "", ())}
 
     def of(self, side: str) -> list[Measurement]:

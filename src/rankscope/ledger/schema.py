@@ -22,11 +22,11 @@ class JsonText(sa.TypeDecorator[Any]):
     impl, cache_ok = sa.Text, True
 
     def process_bind_param(self, value: Any, _: Any) -> str:
-        """Return what is written."""
+        """Return the value as JSON."""
         return json.dumps(value, default=str)
 
     def process_result_value(self, value: Any, _: Any) -> Any:
-        """Return what was written, a list as a tuple."""
+        """Return the value from JSON, a list as a tuple."""
         found = json.loads(value)
         return tuple(found) if isinstance(found, list) else found
 

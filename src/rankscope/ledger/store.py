@@ -64,7 +64,7 @@ class Ledger:
         return len(several)
 
     def _statements(self) -> tuple[Any, Any, Any]:
-        """Return what writes conventions, launches and measurements, and completes those that are there already."""
+        """Return the statements that write conventions, launches and measurements, and complete those that are there already."""
         from sqlalchemy.dialects import postgresql, sqlite
 
         insert: Any = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[self.engine.dialect.name]

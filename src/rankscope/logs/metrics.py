@@ -20,7 +20,7 @@ from rankscope.logs.rollup import unit_of
 
 Seconds = Annotated[float, Param("how many seconds", low=0.0)]
 click, conversion, revenue, query = (pl.col(name) for name in ("click", "conversion", "revenue", "query_id"))
-at, first = pl.col("timestamp"), pl.col(" first")  # of each unit, where windows are measured from it
+at, first = pl.col("timestamp"), pl.col(" first")  # of each unit, if windows are measured from it
 DAY = timedelta(days=1)
 Where = Annotated[
     str,

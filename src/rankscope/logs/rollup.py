@@ -33,7 +33,7 @@ FEW, MOST, LOOKED = (
     1 << 20,
     1 << 21,
     10_000,
-)  # rows that are merged in any case, merged rows of a larger log, and rows that tell how many these are
+)  # most rows that are always merged, most merged rows of a larger log, and rows from which their number is estimated
 SIZES = (1e-50, 1e50)  # of numbers other than 0: their squares and ratios stay finite
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
@@ -298,7 +298,7 @@ def roll_up(
 def _in_one_pass(
     log: Log, metrics: Sequence[Earning], parts: Sequence[RatioParts], keys: Sequence[str]
 ) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
-    """Return the sums and the values of units from merged rows, or of metrics of single rows in bins; None for all else."""
+    """Return the sums and the values of units from merged rows, or of metrics of single rows in bins; None for other metrics."""
     if (merged := _of_merged(log, metrics, parts, keys)) is not None:
         return merged.collect(), {}
     if not all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
@@ -436,7 +436,7 @@ def _end(log: Log) -> Any:
 def _query(
     frame: pl.LazyFrame, label: str, parts: Sequence[RatioParts], keys: Sequence[str], unit: str, attributes: Sequence[str] = (), count: str = ""
 ) -> pl.LazyFrame:  # fmt: skip
-    """One row a unit (and group) with two columns a metric, and the number of rows, or the sum of the column ``count``."""
+    """One row per unit (and group) with two columns per metric, and the number of rows, or the sum of the column ``count``."""
     here: list[pl.Expr] = []
     inner: dict[tuple[Level, Any], list[int]] = {}
     frame = frame.with_columns(_sums(parts))
@@ -477,7 +477,7 @@ def _query(
 def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merged | None:
     """Merge the rows of a log, so that roll-ups of these metrics by some of these columns (and the unit) need no other pass over it.
 
-    Metrics that need every row are left out. None where rows name no unit or are elsewhere, or so few rows of a large log are alike that they would take much memory.
+    Metrics that need every row are left out. None if rows name no unit or are elsewhere, or if merged rows of a large log would take much memory.
     """
     unit = unit_of(log)
     if not unit or log.elsewhere is not None:
@@ -544,7 +544,7 @@ def _numbers(i: int, part: RatioParts) -> list[pl.Expr]:
 
 
 def _summed(column: pl.Expr) -> pl.Expr:
-    """The sum over the rows of a group, of which a literal has only one value."""
+    """The sum over the rows of a group; a literal has only one value for all of them."""
     name = column.meta.output_name()
     return column.sum() if column.meta.root_names() else (column.first() * pl.len()).alias(name)
 

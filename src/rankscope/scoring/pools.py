@@ -69,7 +69,7 @@ class _Ranked:
 
 
 def map_pools(runs: Sequence[Run], order: Order, then: Callable[[JoinedRuns], T], rows: int = IN_CACHE) -> Iterator[T]:
-    """Yield what a function makes of the documents of all runs, in parts of whole queries with about this many rows.
+    """Yield the results of a function on the documents of all runs, in parts of whole queries with about this many rows.
 
     Queries come in the order of their first appearance in the runs. A run must hold no pair twice and no NaN score.
     """

@@ -16,7 +16,7 @@ from rankscope.words import printable
 
 GAP = 2
 FEW = 7  # as many metrics as are read well side by side
-SCREEN = 40  # lines that are read at once: in so many a table in parts shows all intervals
+SCREEN = 40  # lines of a screen: a table in parts that fits shows all intervals
 FOLDED = (24, 16, 10)  # widths to which names are folded, until the table fits
 Widths = list[int]
 

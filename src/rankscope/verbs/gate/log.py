@@ -57,7 +57,7 @@ OF_GATE = (
 
 @dataclass(frozen=True)
 class PlannedGate:
-    """What a ``plan`` of an experiment asks of a gate: its metrics and the losses that it accepts, and options as for ``experiment``."""
+    """The request of a ``plan`` of an experiment to a gate: its metrics, the losses that it accepts, and options as for ``experiment``."""
 
     plan: ExperimentPlanFile | None
     metrics: Any
@@ -66,7 +66,7 @@ class PlannedGate:
 
     @classmethod
     def of(cls, log: Log, source: Any, metrics: Any, given: ExperimentRequest, tolerance: Any) -> PlannedGate:
-        """Read the plan of a log that was read as it says. Raises InputError for what both set, and for options that no gate takes."""
+        """Read the plan of a log that was read by its options. Raises InputError for an option that both set, and for options that gates do not take."""
         if source is None:
             return cls(None, metrics, tolerance, given)
         plan = read_plan(source).once_read
