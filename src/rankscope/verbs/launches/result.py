@@ -138,11 +138,6 @@ class _OfRelations(Result):
         """0, or 4 if no pair of metrics has an answer."""
         return 0 if any(r.true.known for r in self.relations) else 4
 
-    @property
-    def verdict(self) -> list[str]:
-        """The sentences."""
-        return list(self.sentences())
-
 
 # --- correlations ----------------------------------------------------------------------------------------
 
