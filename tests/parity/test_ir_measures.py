@@ -152,7 +152,7 @@ def provider_of(ir_measures: ModuleType, need: Callable[[str], ModuleType]) -> C
     return find
 
 
-@pytest.mark.filterwarnings("ignore:unsafe cast")
+@pytest.mark.filterwarnings("ignore:.*unsafe cast")
 @pytest.mark.parametrize(("provider", "spelling"), CASES)
 def test_real_runs(
     provider: str, spelling: str, ir_measures: ModuleType, provider_of: Callable[[str], Any], real: Any

@@ -20,7 +20,7 @@ QUERIES = 30
 DEPTH = 150
 
 # it compiles itself on the way, and says so
-pytestmark = pytest.mark.filterwarnings("ignore:unsafe cast")
+pytestmark = pytest.mark.filterwarnings("ignore:.*unsafe cast")
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ CLOSE = 1e-9
 WEIGHTS = (0.2, 0.5, 0.3)
 
 # it compiles itself on the way, and says so
-pytestmark = pytest.mark.filterwarnings("ignore:unsafe cast")
+pytestmark = pytest.mark.filterwarnings("ignore:.*unsafe cast")
 
 
 @pytest.fixture(scope="module")
