@@ -42,6 +42,11 @@ def test_events_from_the_assignment_on_count_and_units_without_any_are_zero() ->
     assert found["B", "Share(where=\"kind = 'buy'\")"].difference == 1 / 2 - 1 / 2
 
 
+def test_an_event_is_proposed_as_a_metric_where_none_is_named() -> None:
+    with pytest.raises(InputError, match=r"""-m 'Mean\(amount\)' or -m "Share\(where=\\"kind = 'buy'\\"\)\""""):
+        rs.experiment(assignments=USERS, events=EVENTS)
+
+
 def test_a_window_ends_after_the_assignment() -> None:
     assert sums("Mean(amount)", window="2d") == {"A": 7.0, "B": 13.0}
     assert sums("Mean(amount)", window="90 min") == {"A": 7.0, "B": 0.0}

@@ -60,6 +60,7 @@ def test_folders_named_like_columns_are_columns(tmp_path: Path) -> None:
         USERS.filter(pl.col("variant") == name).drop("variant").write_parquet(folder / "part-0.parquet")
     log = rs.read_log(tmp_path / "rows")
     assert {"unit_id", "variant"} <= set(log.roles)
+    assert log.attributes == ("day",)
     assert difference(tmp_path / "rows") == pytest.approx(EXPECTED)
     assert difference(str(tmp_path / "rows" / "*" / "*" / "*.parquet")) == pytest.approx(EXPECTED)
 

@@ -11,6 +11,7 @@ import pytest
 import rankscope as rs
 from rankscope.errors import InputError
 from rankscope.logs.base import parse_online
+from rankscope.logs.cuts import come_back
 
 
 def cells(log: Any, name: str) -> list[Any]:
@@ -140,3 +141,21 @@ def test_simulated_visits_fill_the_days() -> None:
 )
 def test_a_share_lies_between_0_and_1(name: str) -> None:
     assert parse_online(name).range == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("named", "days", "again"),
+    [
+        pytest.param("user", (1, 2), True, id="two days of a user"),
+        pytest.param("user", (1, 1), False, id="one day of a user"),
+        pytest.param("session", (1, 2), False, id="sessions without a user"),
+        pytest.param("user", (), False, id="no times"),
+    ],
+)
+def test_users_come_back_if_one_has_rows_on_several_days(named: str, days: tuple[int, ...], again: bool) -> None:
+    rows = {
+        "item": ["a", "b"],
+        named: ["one", "one"],
+        **({"time": [f"2024-05-0{day}" for day in days]} if days else {}),
+    }
+    assert come_back(rs.read_log(rows)) is again

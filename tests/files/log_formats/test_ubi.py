@@ -149,6 +149,17 @@ def test_files_in_a_folder_give_the_same_rows_however_they_are_written(way: str,
     assert "left out, as they hold no queries or events: NOTES.txt" in log.source.notes
 
 
+def test_a_list_of_one_object_is_a_file_too(tmp_path: Path) -> None:
+    read = []
+    for name, text in (("one.json", json.dumps(QUERIES[:1])), ("one.ndjson", lines(QUERIES[:1]))):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / f"ubi_queries{Path(name).suffix}").write_text(text)
+        (folder / "ubi_events.json").write_text(json.dumps(EVENTS))
+        read.append(rs.read_log(folder))
+    assert rows(read[0]) == rows(read[1])
+
+
 def flat(objects: Objects, *, lists: bool) -> pl.DataFrame:
     frame = pl.DataFrame(objects, infer_schema_length=None).with_columns(pl.col(pl.String).replace("", None))
     while nested := [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Struct)]:

@@ -58,6 +58,9 @@ def test_each_run_on_more_users_is_a_look_with_its_limits(plan: Path) -> None:
         found = rs.experiment(table.head(units), plan=plan)
         assert found.look is not None
         looks.append((found.look.number, found.look.last))
+        if units == 1000:
+            half = "Look 2 of the plan: 1,000 users of 2,000 (50%), alpha is left for later looks."
+            assert half in list(found.sentences())
     assert looks == [(1, False), (1, False), (2, False), (3, True)]
     shares = "shares=(0.2, 0.5, 1.0)"
     said = rs.experiment(table, "Mean(revenue)", alpha=0.1, test=f"group_sequential(look=3, looks=3, {shares})")

@@ -103,6 +103,19 @@ def test_order_of_rows_does_not_matter_but_for_clocks(case: str) -> None:
     assert [f.message for f in found(code, backward)] == [f.message for f in found(code, log_of(**changed))]
 
 
+def test_a_clock_that_goes_back_to_where_it_was_is_found() -> None:
+    times = [f"2024-01-01T10:00:0{second}Z" for second in (0, 5, 0)]
+    rows = pl.DataFrame(
+        {
+            "session": ["a"] * 3 + ["b"] * 2,
+            "item": list("xyzxy"),
+            "click": [0, 1, 0, 0, 1],
+            "time": [*times, *times[:2]],
+        }
+    )
+    assert found("RS607", rows)
+
+
 def test_a_log_in_no_order_of_time_is_no_disorder() -> None:
     assert not found("RS607", log_of().reverse())
 
