@@ -69,16 +69,14 @@ def test_the_names_of_values_and_their_types_do_not_matter() -> None:
     assert flag.to_dicts("heterogeneity")[0]["slices"] == 2
 
 
-def test_units_without_a_value_are_in_no_slice() -> None:
+def test_rows_without_a_value_are_in_no_slice() -> None:
     table = users(seed=98)
-    some = pl.when(pl.col("user").hash(5) % 4 > 0).then(pl.col("country"))
-    (left_empty,) = rs.experiment(table.with_columns(country=some), "Mean(revenue)", slices="country").to_dicts(
-        "heterogeneity"
-    )
-    known = table.filter(some.is_not_null())
-    (left_out,) = rs.experiment(known, "Mean(revenue)", slices="country").to_dicts("heterogeneity")
-    assert left_empty["shared"] == 0
-    assert left_empty["p_value"] == left_out["p_value"]
+    nowhere = table.with_columns(country=pl.lit(None, pl.String), revenue=pl.col("revenue") * 3 + 1)
+    both = pl.concat([table, nowhere]).with_columns(time=pl.lit("2024-05-01"))
+    (with_more,) = rs.experiment(both, "Mean(revenue)", slices="country").to_dicts("heterogeneity")
+    (alone,) = rs.experiment(table, "Mean(revenue)", slices="country").to_dicts("heterogeneity")
+    assert with_more["shared"] == 0
+    assert with_more["p_value"] == pytest.approx(alone["p_value"])
 
 
 def test_the_tests_are_corrected_over_attributes() -> None:
