@@ -158,6 +158,7 @@ def test_a_list_of_one_object_is_a_file_too(tmp_path: Path) -> None:
         (folder / "ubi_events.json").write_text(json.dumps(EVENTS))
         read.append(rs.read_log(folder))
     assert rows(read[0]) == rows(read[1])
+    assert all(log.source.sha256 is not None for log in read), "the files are known by their content"
 
 
 def flat(objects: Objects, *, lists: bool) -> pl.DataFrame:

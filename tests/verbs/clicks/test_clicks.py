@@ -81,6 +81,12 @@ def test_engagement_is_graded_by_its_highest_grade() -> None:
     assert pages.worth.tolist() == [[2.0, 1.0, 0.0, 3.0]]
 
 
+@pytest.mark.parametrize("rule", ["click=0", "click=-1", "dwell>=long=2", "click"])
+def test_a_grade_is_a_number_above_0(rule: str) -> None:
+    with pytest.raises(rs.InputError, match="each grade a number above 0"):
+        rs.clicks(rows([("a", 1), ("b", 0)]), grades=rule)
+
+
 # --- position bias --------------------------------------------------------------------------------------------------
 
 

@@ -90,6 +90,8 @@ def test_strata_are_adjusted_for() -> None:
     table = users(seed=9).with_columns(pl.col("revenue") + pl.when(pl.col("country") == "de").then(60.0).otherwise(0.0))
     plain, adjusted = (rs.experiment(table, "Mean(revenue)", strata=s)["B", "Mean(revenue)"] for s in (None, "country"))
     assert adjusted.pair.means.error < 0.5 * plain.pair.means.error
+    found = rs.experiment(table, "Mean(revenue)", strata="country", winsorise=0.99)
+    assert list(found.variants.adjustment.remarks()) == ["adjusted for country", "cut at the 99.0% quantile"]
 
 
 @pytest.mark.slow

@@ -375,6 +375,14 @@ def test_bad_input_is_one_clear_line(log: Any, options: dict[str, Any], words: s
     assert "\n" not in str(caught.value)
 
 
+def test_a_list_in_200_may_have_teams_that_a_draft_cannot_make() -> None:
+    log = made(lists=200)
+    one = log["list_id"][0]
+    wrong = (pl.col("position") == 2) & (pl.col("list_id") == one)
+    odd = log.with_columns(team=pl.when(wrong).then(pl.col("team").shift(1)).otherwise("team"))
+    assert len(list(rs.interleaving(odd).sentences())) > 0
+
+
 # --- interleave
 
 RUNS = {
