@@ -147,7 +147,7 @@ def test_a_look_needs_all_users_so_far_and_the_last_one_stands(plan: Path) -> No
     Path(f"{plan}.looks.json").write_text("{}")
     with pytest.raises(InputError, match="not the state of a plan"):
         rs.experiment(table, plan=plan)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot be read: No such file or directory; "):
         rs.experiment(table, plan=plan.with_name("none.toml"))
 
 
