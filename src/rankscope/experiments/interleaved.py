@@ -82,8 +82,8 @@ class Interleaved:
         if first is not None and str(first) not in rankers:
             raise InputError(f"baseline {first!r}: no ranker is called that{words.hint(str(first), rankers)}")
         ordered = [*(name for name in rankers if name != str(first)), *([str(first)] if first is not None else [])]
-        found = cls(log, chosen, tuple(ordered), pairs == "competitive", method)
-        return replace(found, log=found._competitive()) if found.competitive else found
+        interleaved = cls(log, chosen, tuple(ordered), pairs == "competitive", method)
+        return replace(interleaved, log=interleaved._competitive()) if interleaved.competitive else interleaved
 
     @property
     def pairs(self) -> Pairs:
@@ -218,13 +218,13 @@ class Interleaved:
         lists = alike.filter(~alike.is_in(apart.implode()))  # an id may be of lists of two users
         if lists.is_empty() or not (units := self.roll_up(kept=pl.col("impression_id").is_in(lists.implode()))).count:
             return None
-        found = []
+        tests = []
         for one in summed(self.credit, self.rankers).values():
             won, of = units.columns(one).T
             gains = (2 * won - of)[of > 0]
             p_value = t().p_value(Sample(gains)) if np.count_nonzero(gains) > 1 else 1.0
-            found += [(float(gains.sum() / of.sum()), p_value, int(of.sum()))] if len(gains) else []
-        return min(found, key=itemgetter(1), default=None)
+            tests += [(float(gains.sum() / of.sum()), p_value, int(of.sum()))] if len(gains) else []
+        return min(tests, key=itemgetter(1), default=None)
 
     @cached_property
     def validity(self) -> Validity:
@@ -280,13 +280,13 @@ class Interleaved:
         keys = self.keys
         first, *others = map(pl.col, self.ranks or ["impression_id"])
         apart = pl.any_horizontal(first.ne_missing(other) for other in others).any() if others else pl.len() < 0
-        found = {"apart": apart}
+        facts = {"apart": apart}
         if self.log.has("click"):
-            found["clicks"] = pl.col("click").fill_null(0.0).sum()
+            facts["clicks"] = pl.col("click").fill_null(0.0).sum()
         if self.log.has("position"):
-            found["longest"] = pl.col("position").max()
+            facts["longest"] = pl.col("position").max()
         return self.log.gather(
-            lambda frame: frame.group_by(one_key(keys)).agg(pl.col(keys).first(), **found), "impression_id", keys
+            lambda frame: frame.group_by(one_key(keys)).agg(pl.col(keys).first(), **facts), "impression_id", keys
         )
 
     @property
@@ -314,15 +314,15 @@ class Interleaved:
     @property
     def _wrong(self) -> int:
         """The number of lists whose teams no draft can make: a team twice in the first round, or a team without the item."""
-        found = self._opened.filter("twice").select("impression_id")
+        wrong = self._opened.filter("twice").select("impression_id")
         if self.ranks:
             pairs = zip(self.rankers, self.ranks, strict=True)
             absent = pl.any_horizontal(pl.col(rank).is_null() & (self._team == name) for name, rank in pairs)
             lists = self.log.gather(
                 lambda frame: frame.filter(absent).select("impression_id").unique(), "impression_id", ["impression_id"]
             )
-            found = pl.concat([found, lists])
-        return found["impression_id"].n_unique()
+            wrong = pl.concat([wrong, lists])
+        return wrong["impression_id"].n_unique()
 
     @cached_property
     def _first_place(self) -> int:

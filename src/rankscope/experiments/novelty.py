@@ -58,14 +58,14 @@ def panels_by_day(variants: Variants, metric: OnlineMetric) -> DayPanels:
         )
     log = with_days(variants.log)
     units = variants.units_by(DAY, metric, log)
-    found = units.groups[DAY].unique().sort().to_list()
-    if len(found) < 2:
-        only = f"all rows are of {found[0]}" if found else "no row has a time"
+    dates = units.groups[DAY].unique().sort().to_list()
+    if len(dates) < 2:
+        only = f"all rows are of {dates[0]}" if dates else "no row has a time"
         raise DataError(f"{log.label}: {only}: whether a difference changes over days takes two days or more")
-    early, late = found[: len(found) // 2], found[len(found) // 2 :]
-    together = _adding_up(variants, log, units, early[-1]) or _again(variants, metric, log, early[-1], found)
+    early, late = dates[: len(dates) // 2], dates[len(dates) // 2 :]
+    together = _adding_up(variants, log, units, early[-1]) or _again(variants, metric, log, early[-1], dates)
     before, after, change, growth = _halves(variants, metric, together[0])
-    days = list(_days(variants, metric, units, found))
+    days = list(_days(variants, metric, units, dates))
 
     def cumulated() -> list[tuple[date, Panel]]:
         return list(_panels(variants, metric, together[1]))

@@ -57,20 +57,20 @@ def resplit(  # noqa: PLR0913 - the options of an A/A test
         raise DataError(f"{log.label}: {words.counted(units.count, units.noun)} are too few to split at random")
     # by id, as a roll-up has no order
     place = np.arange(units.count) if units.ids is None else units.ids.rank("ordinal").to_numpy() - 1
-    found = {metric: [0, 0, 0] for metric in metrics}
+    verdicts = {metric: [0, 0, 0] for metric in metrics}
     for _ in range(rounds):
         dealt = np.array(names)[draws.choice(2, units.count, p=parts)[place]]
         arms = Arms(units.grouped("variant", dealt), names)
         variants = Variants(log, arms, sample_ratio(arms.counts, dict(shares)), adjustment, tuple(within)).looked_at(
             method.test
         )
-        for metric, counts in found.items():
+        for metric, counts in verdicts.items():
             way = _clear(variants, metric, method)
             if way is not None:
                 counts[0] += 1
                 counts[1] += way > 0
                 counts[2] += way < 0
-    return units, [ClearRounds(metric, *counts) for metric, counts in found.items()]
+    return units, [ClearRounds(metric, *counts) for metric, counts in verdicts.items()]
 
 
 def _clear(variants: Variants, metric: OnlineMetric, method: Method) -> int | None:

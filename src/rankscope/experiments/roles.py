@@ -48,9 +48,9 @@ def _names(value: Any) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else [str(name) for name in value]
 
 
-def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
+def _guardrail(guardrail: Any) -> tuple[OnlineMetric, Role]:
     """A guardrail and the loss that would be accepted: ``METRIC``, ``METRIC=0.01`` or ``METRIC=1%`` of the baseline."""
-    name, loss = split_margin(said)
+    name, loss = split_margin(guardrail)
     (metric,) = parse_online_metrics(name)
     if loss is None:
         return metric, Role("guardrail")
@@ -77,17 +77,17 @@ def _with_margins(roles: Mapping[OnlineMetric, Role], margin: Any) -> dict[Onlin
     return {m: role if role.margin is not None else replace(role, margin=everywhere) for m, role in out.items()}
 
 
-def _margins(said: Any) -> dict[OnlineMetric | None, Margin]:
+def _margins(margins: Any) -> dict[OnlineMetric | None, Margin]:
     """Margins by metric; by None the one that names no metric."""
-    if said is None:
+    if margins is None:
         return {}
-    given: Iterable[Any] = (
-        said.items() if isinstance(said, Mapping) else said if isinstance(said, list | tuple) else [said]
+    parts: Iterable[Any] = (
+        margins.items() if isinstance(margins, Mapping) else margins if isinstance(margins, list | tuple) else [margins]
     )
     out: dict[OnlineMetric | None, Margin] = {}
-    for one in given:
+    for one in parts:
         name, _, value = one.rpartition("=") if isinstance(one, str) else ("", "", one)
-        if isinstance(said, Mapping):
+        if isinstance(margins, Mapping):
             name, value = one
         metric = parse_online(name) if name else None
         what = f"margin of {metric}: {value}" if metric is not None else f"margin {value}"

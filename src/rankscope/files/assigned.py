@@ -14,7 +14,7 @@ from rankscope.errors import InputError
 from rankscope.files.log_formats.inputs import LogRows, input_of, places, read_times, refuse_faults
 from rankscope.files.log_formats.joining import BEFORE, EVENT, MET, first_assignments, placed_events, window_of
 from rankscope.files.logs import log_from, roles_by_name, rows_from
-from rankscope.files.roles import said_columns
+from rankscope.files.roles import column_roles
 from rankscope.files.sheets import INDEX, is_path
 from rankscope.impressions import COLUMNS, Log, may_name_variants
 from rankscope.tables import Source
@@ -55,7 +55,7 @@ def read_assigned(
     Events before the assignment are ``log.before``. Units without events stay. ``events`` may be several tables by name.
     Columns are found by name and content. Raises InputError for a column that may be several.
     """
-    pairs = said_columns(columns, "uid=unit_id,arm=variant") if columns else []
+    pairs = column_roles(columns, "uid=unit_id,arm=variant") if columns else []
     tables = [_table(assignments, "assignments", pairs)]
     named = events.items() if isinstance(events, Mapping) else [("events", events)]
     tables += [_table(table, str(name), pairs) for name, table in named]

@@ -35,7 +35,7 @@ from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
 from rankscope.files.parts import files_of, joint_source
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.role_content import NUMBER, check_ids
-from rankscope.files.roles import said_columns
+from rankscope.files.roles import column_roles
 from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
 from rankscope.files.sums import COUNT, SUCCESSES, as_sums
 from rankscope.impressions import BLANKS, COLUMNS, Kind, Log, Pieces, number_of_text
@@ -140,7 +140,7 @@ def log_from(rows: LogRows, columns: Mapping[str, str] | str | None, clock: Cloc
     """Return the log of some rows, with columns in their types. Raises InputError for columns that are not of a log."""
     rows, columns = as_sums(rows, columns)
     roles, notes = roles_by_name(list(rows.schema), columns, rows.source.label)
-    given_roles = _said_roles(list(rows.schema), columns, rows.source.label) if columns else {}
+    given_roles = _checked_roles(list(rows.schema), columns, rows.source.label) if columns else {}
     roles, changes = (roles, []) if rows.read_as else check_ids(rows, roles, given_roles)
     notes += changes
     if not roles:
@@ -303,7 +303,7 @@ def roles_by_name(
     names: Sequence[str], columns: Mapping[str, str] | str | None, label: str
 ) -> tuple[dict[str, str], list[str]]:
     """Return the column of each role, by the given roles and then by name, and notes about choices."""
-    roles = _said_roles(names, columns, label) if columns else {}
+    roles = _checked_roles(names, columns, label) if columns else {}
     notes = []
     numbers = _numbers(names, columns)
     by_plain = {plain_name(name): name for name in reversed(names) if name not in numbers}
@@ -323,10 +323,10 @@ def _plain_names(role: str) -> list[str]:
     return [plain_name(name) for name in (role, *COLUMNS[role].names)]
 
 
-def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: str) -> dict[str, str]:
+def _checked_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: str) -> dict[str, str]:
     out: dict[str, str] = {}
     numbers = _numbers(names, columns)
-    for name, role_name in _turned(names, dict(said_columns(columns, "visitor=unit_id,hit=click"))).items():
+    for name, role_name in _turned(names, dict(column_roles(columns, "visitor=unit_id,hit=click"))).items():
         if name in numbers:
             continue
         role = next((role for role in COLUMNS if plain_name(role_name) in _plain_names(role)), None)
@@ -344,7 +344,7 @@ def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: s
 
 def _numbers(names: Sequence[str], columns: Mapping[str, str] | str | None) -> set[str]:
     """Return the columns that are only numbers, as given."""
-    pairs = said_columns(columns, "visit=number") if columns else []
+    pairs = column_roles(columns, "visit=number") if columns else []
     return {name for name, role in pairs if name in names and plain_name(role) == NUMBER}
 
 

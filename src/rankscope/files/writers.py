@@ -113,11 +113,11 @@ def _refuse_blanks(rows: pl.DataFrame, path: str | Path, tag: str = "tag") -> No
     for name in (one for one in ("query_id", "doc_id", "iteration") if one in rows.columns):
         odd = rows[name].filter(rows[name].str.contains(UNFIT))
         if len(odd):
-            said = f"{name} {words.quote(odd[0])} cannot be written in TREC lines"
-            raise InputError(f"{path}: {said}; write .csv, .jsonl or .parquet")
+            reason = f"{name} {words.quote(odd[0])} cannot be written in TREC lines"
+            raise InputError(f"{path}: {reason}; write .csv, .jsonl or .parquet")
     if any(sign.isspace() for sign in tag):
-        said = f"the name {words.quote(tag)} has a blank, which TREC lines part by"
-        raise InputError(f"{path}: {said}; name it otherwise")
+        reason = f"the name {words.quote(tag)} has a blank, which TREC lines part by"
+        raise InputError(f"{path}: {reason}; name it otherwise")
 
 
 def _write(
@@ -167,8 +167,8 @@ def check_ending(path: str | Path) -> None:
     """Raise InputError for an ending that tables of rows are not written with."""
     place, ending, _ = _ending(path)
     if ending not in ENDINGS:
-        said = "use the ending .parquet, .csv, .tsv or .jsonl (also .gz) for rows"
-        raise InputError(f"{place}: {said}")
+        remedy = "use the ending .parquet, .csv, .tsv or .jsonl (also .gz) for rows"
+        raise InputError(f"{place}: {remedy}")
 
 
 def write_rows(rows: pl.DataFrame, path: str | Path) -> Path:
@@ -189,8 +189,8 @@ def _by_query(rows: pl.DataFrame, queries: list[str], place: Path) -> Mapping[st
     out: dict[str, dict[str, Any]] = {query: {} for query in queries}
     several = "iteration" in rows.columns and rows["iteration"].n_unique() > 1
     if not several and rows.select("query_id", "doc_id").is_duplicated().any():
-        said = "a document is there twice for a query, which JSON cannot hold"
-        raise InputError(f"{place}: {said}; write .csv or .parquet")
+        reason = "a document is there twice for a query, which JSON cannot hold"
+        raise InputError(f"{place}: {reason}; write .csv or .parquet")
     for row in rows.iter_rows(named=True):
         of_query = out[row["query_id"]]
         if several:

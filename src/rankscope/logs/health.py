@@ -178,24 +178,24 @@ def empty_cells(log: Log, units: UnitTotals, known: Iterable[Finding] = ()) -> l
     A column of outcomes without any 0 is among the ``known`` findings.
     """
     doubted = {*OUTCOMES_MOSTLY_ZERO} if any(one.code == rules.NoZeros.code for one in known) else set()
-    found = []
+    findings = []
     for metric in units.metrics:
         if not (isinstance(metric, Mean) and metric.leaves_out()) or metric.reads(log) & doubted:
             continue
         if count := units.count - int(np.count_nonzero(units.columns(metric)[:, 1])):
             numbers = {"count": count, "total": units.count, "unit": units.noun, "zeros": metric.having(empty="zero")}
-            found.append(rules.EmptyCells.finding(metric=metric, column=metric.column, **numbers))
+            findings.append(rules.EmptyCells.finding(metric=metric, column=metric.column, **numbers))
     ratios = [one for one in units.metrics if isinstance(one, Ratio)] if not log.of_impressions else []
     pairs = [(metric, name) for metric in ratios for name in (metric.numerator, metric.denominator)]
     if pairs:
         counts = [pl.len(), *(log.number(name).null_count().alias(str(i)) for i, (_, name) in enumerate(pairs))]
         rows, *empty = log.gather(lambda frame: frame.select(counts)).sum().row(0)
-        found += [
+        findings += [
             rules.EmptyCountsAsZero.finding(metric=metric, column=name, count=count, total=rows)
             for (metric, name), count in zip(pairs, empty, strict=True)
             if count
         ]
-    return found
+    return findings
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
@@ -267,8 +267,8 @@ def _one_variant(log: Log) -> Iterator[Finding]:
 def _days(log: Log) -> Iterator[Finding]:
     if not log.has("timestamp"):
         return
-    found = log.gather(lambda frame: frame.select(pl.col("timestamp").dt.date().alias("day")).unique())
-    days: list[date] = found["day"].drop_nulls().unique().sort().to_list()
+    table = log.gather(lambda frame: frame.select(pl.col("timestamp").dt.date().alias("day")).unique())
+    days: list[date] = table["day"].drop_nulls().unique().sort().to_list()
     span = (days[-1] - days[0]).days + 1 if days else 0
     if span == len(days):
         return

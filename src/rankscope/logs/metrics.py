@@ -495,11 +495,11 @@ def usual_metrics(log: Log) -> list[OnlineMetric]:
     """Return the usual metrics of a log by its columns, with means per unit instead of metrics per row if it has no impressions."""
     known = dict.fromkeys(cls for cls in OnlineMetric.catalogue.values() if cls.__module__ == __name__)
     usual = [cls() for cls in known if not (required_parameters(cls) or cls.example)]
-    found = [metric for metric in usual if log.has(*metric.columns(log))]
+    metrics = [metric for metric in usual if log.has(*metric.columns(log))]
     if log.of_impressions or not log.has("unit_id"):
-        return found
+        return metrics
     means = [Mean(column=log.roles[name]) for name in OUTCOMES if log.has(name)]
-    return [*means, *(metric for metric in found if not metric.rowwise)]
+    return [*means, *(metric for metric in metrics if not metric.rowwise)]
 
 
 def deciding_metrics(log: Log) -> list[OnlineMetric]:
@@ -510,8 +510,8 @@ def deciding_metrics(log: Log) -> list[OnlineMetric]:
 
 def require_deciding(log: Log) -> list[OnlineMetric]:
     """The metrics by which an experiment is decided where none is named. Raises InputError, with an example, where the columns allow none."""
-    if found := deciding_metrics(log):
-        return found
+    if metrics := deciding_metrics(log):
+        return metrics
     numbers = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}]
     columns = [*numbers, *log.attributes]
     there = words.listing(columns) or "ids only"

@@ -133,16 +133,16 @@ class UnitTotals:
             )
         clusters = table.unique().sort(table.columns).with_row_index("cluster")
         owners = table.join(clusters, on=table.columns, how="left", nulls_equal=True, maintain_order="left")["cluster"]
-        found = replace(
+        totals = replace(
             self, groups={name: clusters[name] for name in table.columns}, unit="unit_id", noun="cluster", members=self,
             ids=clusters.select(pl.concat_str(pl.col(columns).cast(pl.String), separator=" ")).to_series(),
             owners=owners.to_numpy().astype(np.int64),
         )  # fmt: skip
-        above, below = (found.summed(part.T).T for part in (self.numerators, self.denominators))
+        above, below = (totals.summed(part.T).T for part in (self.numerators, self.denominators))
         values = {
-            m: UnitRows.of_numbers(v.values, found.owners[v.units], len(clusters)) for m, v in self.values.items()
+            m: UnitRows.of_numbers(v.values, totals.owners[v.units], len(clusters)) for m, v in self.values.items()
         }
-        return replace(found, numerators=above, denominators=below, values=values)
+        return replace(totals, numerators=above, denominators=below, values=values)
 
     def summed(self, columns: Array) -> Array:
         """Return the sums over each cluster of columns of its members, whatever their order; without clusters the columns."""
@@ -264,33 +264,33 @@ def roll_up(
     both = _in_one_pass(log, metrics, parts, keys) if unit and not attributes and log.elsewhere is None else None
     if both is None:
         more = [name for name in attributes if name not in keys]
-        found = log.gather(lambda frame: _query(frame, log.label, parts, keys, unit, more), unit)
-        held = {name: UnitRows.of_lists(found[name]) for name in _kept(parts)}
+        table = log.gather(lambda frame: _query(frame, log.label, parts, keys, unit, more), unit)
+        held = {name: UnitRows.of_lists(table[name]) for name in _kept(parts)}
     else:
-        found, held = both
-    if unit and found[unit].null_count():
-        count = int(found.filter(pl.col(unit).is_null())["rows"].sum())
+        table, held = both
+    if unit and table[unit].null_count():
+        count = int(table.filter(pl.col(unit).is_null())["rows"].sum())
         raise DataError(
             f"{log.label}: {words.counted(count, 'row names', 'rows name')} no {log.unit_noun} ({log.roles[unit]} is empty): "
             "give each visitor an id, or leave these rows out"
         )
-    above, below = np.zeros((len(parts), len(found))), np.ones((len(parts), len(found)))
+    above, below = np.zeros((len(parts), len(table))), np.ones((len(parts), len(table)))
     for i, (metric, part) in enumerate(zip(metrics, parts, strict=True)):
         if part.level == "values":
             values, below[i] = held[f"v{i}"].values, held[f"v{i}"].sizes
         else:
-            values = above[i] = found[f"n{i}"].to_numpy()
-            below[i] = _denominator(part, found[f"d{i}"].to_numpy() if part.denominator is not None else np.ones(1))
+            values = above[i] = table[f"n{i}"].to_numpy()
+            below[i] = _denominator(part, table[f"d{i}"].to_numpy() if part.denominator is not None else np.ones(1))
         if not (_fit(values) and _fit(below[i])):
             least, most = (f"{size:.0e}" for size in SIZES)
             raise DataError(
                 f"{log.label}: {metric}: a number or a sum is beyond {most} in size, or below {least} and not 0: leave these cells empty, or use another unit"
             )
-    censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
+    censored = tuple(int(table[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
     return UnitTotals(
-        tuple(metrics), above, below, {name: found[name] for name in (*by, *attributes)}, unit,
+        tuple(metrics), above, below, {name: table[name] for name in (*by, *attributes)}, unit,
         log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
-        int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
+        int(table["rows"].sum()), censored, end, table[unit] if ids and unit else None,
         {metrics[int(name[1:])]: values for name, values in held.items()},
     )  # fmt: skip
 
@@ -419,11 +419,11 @@ def arrivals(log: Log) -> tuple[int, ...]:
         seen = frame.filter(pl.col("timestamp").is_not_null()).group_by("unit_id")
         return seen.agg(pl.col("timestamp").min().dt.date().alias("day")).group_by("day").len()
 
-    found = log.gather(days, "unit_id").group_by("day").agg(pl.col("len").sum()).sort("day")
-    if not len(found):
+    table = log.gather(days, "unit_id").group_by("day").agg(pl.col("len").sum()).sort("day")
+    if not len(table):
         return ()
-    start = found["day"][0]
-    counts = dict(zip(((day - start).days for day in found["day"].to_list()), found["len"].to_list(), strict=True))
+    start = table["day"][0]
+    counts = dict(zip(((day - start).days for day in table["day"].to_list()), table["len"].to_list(), strict=True))
     return tuple(counts.get(number, 0) for number in range((_end(log).date() - start).days + 1))
 
 
@@ -491,10 +491,10 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
     seen = {unit: None, **dict.fromkeys(by)}
     for metric, part in both:
         if part.distinct:
-            asked = list(metric.columns(log)) if part.prepared else sorted(_roots(_columns(0, part).values()))
+            columns = list(metric.columns(log)) if part.prepared else sorted(_roots(_columns(0, part).values()))
             unasked = {*part.sums, *_roots(part.sums.values())} if part.sums else set()
             more = [KEYS[part.level]] if part.level in KEYS else []
-            seen |= dict.fromkeys([*more, *(name for name in asked if name not in unasked)])
+            seen |= dict.fromkeys([*more, *(name for name in columns if name not in unasked)])
     top = log.collect(log.frame.head(LOOKED).select(*seen)) if log.rows > FEW else pl.DataFrame()
     if len(top) and top.n_unique() * log.rows > MOST * len(top):
         return None

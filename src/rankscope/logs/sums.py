@@ -65,8 +65,8 @@ class UnitSums(UnitTotals):
         if a is None or b is None:
             return self._sum(b if a is None else a)
         assert self.log.sums is not None
-        found = self.log.sums.products.get((min(a, b), max(a, b)))
-        if found is None:
+        product = self.log.sums.products.get((min(a, b), max(a, b)))
+        if product is None:
             what, like = (
                 (f"squares of {a}", f"{a}_sum_squares")
                 if a == b
@@ -74,7 +74,7 @@ class UnitSums(UnitTotals):
             )
             flags = f"; if each {self.noun} has 0 or 1: --columns '{a}=successes'" if a == b else ""
             raise InputError(f"{self.log.label}: {metric} needs the sum of {what}, in a column like {like}{flags}")
-        return self.table[found].to_numpy()
+        return self.table[product].to_numpy()
 
 
 def _pair(metric: OnlineMetric) -> Pair:

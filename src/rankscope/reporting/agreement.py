@@ -46,10 +46,10 @@ def agreement(
     >>> found["B"].offline.verdict, found["B"].online.verdict, found["B"].agrees
     ('better', 'worse', 'opposite')
     """
-    for given, wanted in ((comparison, Comparison), (experiment, Experiment)):
-        if not isinstance(given, wanted):
+    for result, wanted in ((comparison, Comparison), (experiment, Experiment)):
+        if not isinstance(result, wanted):
             raise InputError(
-                f"a {type(given).__name__} was given for a {wanted.__name__}: write rs.agreement(rs.compare(...), rs.experiment(...))"
+                f"a {type(result).__name__} was given for a {wanted.__name__}: write rs.agreement(rs.compare(...), rs.experiment(...))"
             )
     return OnlineAgreement(comparison, experiment, pair_variants(comparison, experiment, variants))
 
@@ -102,11 +102,11 @@ def _of_side(side: str, name: str) -> Col:
     )
 
 
-def _columns(found: OnlineAgreement) -> tuple[Col, ...]:
+def _columns(result: OnlineAgreement) -> tuple[Col, ...]:
     of_sides = ("metric", "value", "baseline_value", "difference", "ci", "p_value", "p_value_adjusted", "verdict")
     return (
-        Col("variant", head="variant" if found.several else ""),
-        Col("baseline", of=lambda _: found.pairing.baseline),
+        Col("variant", head="variant" if result.several else ""),
+        Col("baseline", of=lambda _: result.pairing.baseline),
         Col("run", of=lambda row: row.offline.run),
         Col("baseline_run", of=lambda row: row.offline.baseline),
         *(_of_side(side, name) for side in SIDES for name in of_sides),
@@ -117,16 +117,16 @@ def _columns(found: OnlineAgreement) -> tuple[Col, ...]:
     )
 
 
-def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
+def _side_columns(result: OnlineAgreement) -> tuple[Col, ...]:
     names = (
         "metric", "baseline_value", "value", "difference", "ci", "ci_adjusted", "relative", "relative_ci", "p_value",
         "p_value_adjusted", "verdict",
     )  # fmt: skip
-    value = "value" if found.several else found.pairing.candidates[0]
-    heads = {"baseline_value": found.pairing.baseline, "value": value, "relative": "", "relative_ci": ""}
+    value = "value" if result.several else result.pairing.candidates[0]
+    heads = {"baseline_value": result.pairing.baseline, "value": value, "relative": "", "relative_ci": ""}
     return (
         Col("side", head="side"),
-        Col("variant", head="variant" if found.several else ""),
+        Col("variant", head="variant" if result.several else ""),
         *columns_named(*names, at="contrast", **heads),
         Col("n", of=lambda one: one.contrast.queries, kind="count"),
         Col("unit", of=lambda one: one.contrast.panel.measure.unit),
@@ -148,8 +148,8 @@ class OnlineAgreement(Result):
 
     schema = "agreement/1"
     views = (
-        View("results", _columns, lambda found: found.both, labels=1),
-        View("sides", _side_columns, lambda found: found.sides, "Side by side", labels=lambda found: 2 + found.several),
+        View("results", _columns, lambda result: result.both, labels=1),
+        View("sides", _side_columns, lambda result: result.sides, "Side by side", labels=lambda result: 2 + result.several),
     )  # fmt: skip
 
     # -- what each says -----------------------------------------------------------------------------
@@ -202,10 +202,10 @@ class OnlineAgreement(Result):
         return [c for c in self.experiment.contrasts if c.run == variant and c.baseline == self.experiment.baseline]
 
     def __getitem__(self, variant: Any) -> BothVerdicts:
-        found = [row for row in self.deciding if row.variant == str(variant)]
-        if not found:
+        rows = [row for row in self.deciding if row.variant == str(variant)]
+        if not rows:
             raise KeyError(f"no variant is called {variant}: there are {words.listing(self.pairing.candidates)}")
-        return found[0]
+        return rows[0]
 
     # -- for programs -------------------------------------------------------------------------------
 
@@ -244,14 +244,14 @@ class OnlineAgreement(Result):
     @cached_property
     def causes(self) -> list[Note]:
         """The reasons if the two are opposite: first those that these data show, then the usual ones."""
-        found: list[Note] = []
+        possible: list[Note] = []
         for row in self.deciding:
             if row.agrees == "opposite":
-                found += findings(
+                possible += findings(
                     row.offline, row.online, self._offline(row.variant)[1:], self._online(row.variant)[1:]
                 )
-                found += findings_in_slices(row.offline, row.online, self.comparison, self.experiment)
-        notes = [*found, *usual_causes(self.comparison)] if self.opposite else []
+                possible += findings_in_slices(row.offline, row.online, self.comparison, self.experiment)
+        notes = [*possible, *usual_causes(self.comparison)] if self.opposite else []
         return [replace(note, text=in_caller_syntax(note.text), hint=in_caller_syntax(note.hint)) for note in notes]
 
     def sentences(self) -> Iterator[str]:

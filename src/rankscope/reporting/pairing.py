@@ -38,13 +38,13 @@ class Pairing:
         return variant if run == variant else f"{run} ({variant})"
 
 
-def pair_variants(comparison: Comparison, experiment: Experiment, said: Mapping[str, str] | None = None) -> Pairing:
-    """Find the run of each variant: as ``said`` (by run), by name, or, of two and two, by which is the baseline.
+def pair_variants(comparison: Comparison, experiment: Experiment, matches: Mapping[str, str] | None = None) -> Pairing:
+    """Find the run of each variant: as ``matches`` (by run), by name, or, of two and two, by which is the baseline.
 
     Raises InputError where that cannot be known, and for names that there are not.
     """
     variants, systems = experiment.variants.names, comparison.systems
-    runs = _said(said or {}, variants, systems)
+    runs = _runs_by_variant(matches or {}, variants, systems)
     runs |= {name: name for name in variants if name in systems and name not in runs and name not in runs.values()}
     remarks: list[str] = []
     if len(variants) == len(systems) == 2 and len(runs) < 2:
@@ -67,10 +67,10 @@ def pair_variants(comparison: Comparison, experiment: Experiment, said: Mapping[
     return Pairing({name: runs[name] for name in variants if name in runs}, tuple(remarks))
 
 
-def _said(said: Mapping[str, str], variants: Sequence[str], systems: Sequence[str]) -> dict[str, str]:
+def _runs_by_variant(matches: Mapping[str, str], variants: Sequence[str], systems: Sequence[str]) -> dict[str, str]:
     """The run of each variant as stated, by run."""
     out: dict[str, str] = {}
-    for run, variant in said.items():
+    for run, variant in matches.items():
         if run not in systems:
             raise InputError(f"variants: unknown run {run!r}{words.hint(str(run), systems)}")
         if variant not in variants:

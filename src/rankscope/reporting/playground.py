@@ -45,9 +45,9 @@ class Lesson:
     def worked(self, text: str) -> str:
         """Return the exercise or the solution, with computed values."""
 
-        def computed(found: re.Match[str]) -> str:
-            other = [None if grade == "?" else float(grade) for grade in (found[2] or "").split()]
-            return words.number(value(found[1], other if found[2] else self.grades, self.missing), digits=4)
+        def computed(match: re.Match[str]) -> str:
+            other = [None if grade == "?" else float(grade) for grade in (match[2] or "").split()]
+            return words.number(value(match[1], other if match[2] else self.grades, self.missing), digits=4)
 
         return _VALUE.sub(computed, text)
 

@@ -94,8 +94,12 @@ class Subject(Generic[R]):
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """All systems: the baseline of a comparison first, otherwise in the given order."""
-        found, names = self.comparison, self.lead.systems
-        return names if found is None else (found.baseline, *(name for name in names if name != found.baseline))
+        comparison, names = self.comparison, self.lead.systems
+        return (
+            names
+            if comparison is None
+            else (comparison.baseline, *(name for name in names if name != comparison.baseline))
+        )
 
     @cached_property
     def rivals(self) -> Sequence[Contrast]:
@@ -135,8 +139,8 @@ class Subject(Generic[R]):
 
     def best(self, most: int) -> list[str]:
         """The systems that fit a chart, by merit: the baseline of a comparison, and the best others."""
-        order, found = self.merit(), self.comparison
-        held = [] if found is None or found.family.each_pair else [found.baseline]
+        order, comparison = self.merit(), self.comparison
+        held = [] if comparison is None or comparison.family.each_pair else [comparison.baseline]
         kept = {*held, *[name for name in order if name not in held][: most - len(held)]}
         return order if len(order) <= most else [name for name in order if name in kept]
 

@@ -64,7 +64,7 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
         spec.pop(key, None)
     if width is not None and "facet" not in spec:
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    said = ". ".join(safe(text).rstrip(".") for text in (chart.title, chart.caption) if text)
+    description = ". ".join(safe(text).rstrip(".") for text in (chart.title, chart.caption) if text)
     meta = {"name": safe(chart.name), "query": query_field(chart), "panels": max(len(panels), 1)}
     if not _name_down(chart):
         meta["level"] = True
@@ -72,7 +72,7 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
         spec["title"] = {"text": panels[0], "fontSize": 11.5, "offset": 6}
     if "facet" in spec:
         meta |= {"left": _pixels_left(chart), "shared": _alike(chart)}
-    return {**spec, "description": said, "usermeta": meta}
+    return {**spec, "description": description, "usermeta": meta}
 
 
 def _single(canvas: Canvas) -> Any:
@@ -247,8 +247,8 @@ def _fill(chart: Chart, width: int, titled: bool, drawn: dict[str, Any] | None =
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
     spec = {**(drawn or _spec(chart, width)), "datasets": {"rows": rows}}
     if not titled:  # axis labels replace the title and caption
-        told = {c.header: f"{c.header} ({c.hint})" for c in chart.columns if c.hint} | dict(chart.axes)
-        lines = {safe(header): textwrap.wrap(safe(text), AXIS) for header, text in told.items()}
+        titles = {c.header: f"{c.header} ({c.hint})" for c in chart.columns if c.hint} | dict(chart.axes)
+        lines = {safe(header): textwrap.wrap(safe(text), AXIS) for header, text in titles.items()}
         return cast(dict[str, Any], _name_axes(spec, {header: line for header, line in lines.items() if line}))
     title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
     caption = textwrap.wrap(safe(chart.caption), max(24, round(width / 5.6)))

@@ -94,7 +94,7 @@ def safe(text: str) -> str:
     >>> safe('"</script>"')
     '"\\u003c/script>"'
     """
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _finite(thing: Any) -> Any:

@@ -223,9 +223,9 @@ def alt_of(chart: Chart) -> str:
         return chart.title
 
     def said(row: Sequence[Value]) -> str:
-        told = words.short(", ".join(visible(text_of(row[i], chart.columns[i].kind)) for i in named))
+        names = words.short(", ".join(visible(text_of(row[i], chart.columns[i].kind)) for i in named))
         number = float(plain_value(row[at]))  # type: ignore[arg-type]
-        return f"{words.amount(number) if number.is_integer() else words.number(number, digits=digits)}{f' ({told})' if told else ''}"
+        return f"{words.amount(number) if number.is_integer() else words.number(number, digits=digits)}{f' ({names})' if names else ''}"
 
     low, high = (said(pick(known, key=lambda one: one[0])[1]) for pick in (min, max))
     return f"{chart.title}. {words.counted(len(known), 'value')} of {value}, from {low} to {high}"
@@ -287,22 +287,27 @@ class PageBlocks:
 
     def deciding(self, verdict: Verdict) -> list[dict[str, str]]:
         """Return the queries that decide a verdict; none if an earlier verdict named them with the same runs."""
-        found = self._deciding(verdict)
-        addresses = [one["address"] or one["query_id"] for one in found]
-        if any(told and (set(addresses) <= set(told) or set(told) <= set(addresses)) for told in self.decided):
+        queries = self._deciding(verdict)
+        addresses = [one["address"] or one["query_id"] for one in queries]
+        if any(
+            earlier and (set(addresses) <= set(earlier) or set(earlier) <= set(addresses)) for earlier in self.decided
+        ):
             return []
         self.decided.append(addresses)
-        return found
+        return queries
 
     def _deciding(self, of: Answer | Verdict) -> list[dict[str, str]]:
         """Return the address, id, sentence and text of each query; where names or texts are cut, also the whole."""
         out = []
-        for (query_id, said), systems in zip(of.queries, of.pairs or ((),) * len(of.queries), strict=True):
+        for (query_id, sentence), systems in zip(of.queries, of.pairs or ((),) * len(of.queries), strict=True):
             text = " ".join(self.texts.get(query_id, "").split())
-            short, brief = words.short(text, QUERY), said
+            short, brief = words.short(text, QUERY), sentence
             for name in sorted(systems, key=len, reverse=True):
                 brief = brief.replace(name, words.short(name, RUN))
-            whole = {"whole_sentence": said if brief != said else "", "whole_text": text if short != text else ""}
+            whole = {
+                "whole_sentence": sentence if brief != sentence else "",
+                "whole_text": text if short != text else "",
+            }
             shown = {"address": self.link(query_id, systems), "query_id": visible_id(query_id)}
             out.append({**shown, "sentence": brief, "text": short, **whole})
         return out

@@ -137,8 +137,8 @@ class OverDays:
             f"{words.counted(without, 'day')} left out, as a variant has too few units there" if without else "",
             f"{words.counted(self.without_time, 'row')} without a time left out" if self.without_time else "",
         ]
-        said = f"days in {self.zone}, each on its own, uncorrected; a user counts on every day with a visit"
-        return "; ".join([said, *filter(None, parts)])
+        text = f"days in {self.zone}, each on its own, uncorrected; a user counts on every day with a visit"
+        return "; ".join([text, *filter(None, parts)])
 
     def halves(self) -> str:
         """Which days are early, and which late."""
@@ -192,13 +192,13 @@ class OverDays:
 
 def over_days(variants: Variants, metric: OnlineMetric, primary: Family) -> OverDays:
     """The pairs of a family by day, and the two-sided test that their late difference equals the early one. Raises what ``panels_by_day`` raises."""
-    found = panels_by_day(variants, metric)
+    by_day = panels_by_day(variants, metric)
     baseline, pairs, method = (
         primary.baseline,
         primary.pairs,
         replace(primary.method, margin=None, alternative=TWO_SIDED),
     )
-    start = found.early[0]
+    start = by_day.early[0]
     plain = replace(method, correction=none())
 
     def contrasts_of(panels: Sequence[tuple[date, Panel]]) -> list[DayContrast]:
@@ -207,15 +207,15 @@ def over_days(variants: Variants, metric: OnlineMetric, primary: Family) -> Over
         out = [DayContrast(*day, c) for day, c in zip(numbered, family.contrasts, strict=True)]
         return sorted(out, key=lambda one: variants.names.index(one.contrast.run))
 
-    halves = [[contrast(panel, *pair, method, variants.validity) for panel in found.halves] for pair in pairs]
+    halves = [[contrast(panel, *pair, method, variants.validity) for panel in by_day.halves] for pair in pairs]
     of_change, of_growth = (
         Family([panel], pairs, method, baseline, variants.validity).contrasts if panel else [None] * len(pairs)
-        for panel in (found.change, found.growth)
+        for panel in (by_day.change, by_day.growth)
     )
     changes = [Change(*half, *both) for half, *both in zip(halves, of_change, of_growth, strict=True)]
     return OverDays(
-        variants.name_of(metric), contrasts_of(found.days), found.early, found.late, changes, found.without_time,
-        lambda: contrasts_of(found.so_far()), variants.log.zone,
+        variants.name_of(metric), contrasts_of(by_day.days), by_day.early, by_day.late, changes, by_day.without_time,
+        lambda: contrasts_of(by_day.so_far()), variants.log.zone,
     )  # fmt: skip
 
 
@@ -226,21 +226,21 @@ def share_alpha(
     if days is None or not tests:
         return days, [*tests]
     decisive = [change.decisive for change in days.changes]
-    found = correct_heterogeneity(tests, method, [c.p_value for c in decisive])
+    corrected_tests = correct_heterogeneity(tests, method, [c.p_value for c in decisive])
     corrected = correct(decisive, [test.p_value for test in tests])
     changes = [change.with_decisive(c) for change, c in zip(days.changes, corrected, strict=True)]
-    return replace(days, changes=changes), found
+    return replace(days, changes=changes), corrected_tests
 
 
 def check_by(by: object) -> bool:
     """Return True if days are requested. Raises InputError for any other part."""
-    asked = [] if by is None else [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else [by]
-    odd = [one for one in asked if one != "day"]
+    names = [] if by is None else [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else [by]
+    odd = [one for one in names if one != "day"]
     if odd:
         raise InputError(
             f"by={odd[0]!r}: an experiment is reported by 'day', and by the values of a column with slices"
         )
-    return bool(asked)
+    return bool(names)
 
 
 def _clear(bounds: Bounds) -> bool:

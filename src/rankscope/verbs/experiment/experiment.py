@@ -78,15 +78,15 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     >>> found["B", "Mean(orders)"].verdict, round(found["B", "Mean(orders)"].difference, 3)
     ('better', 0.066)
     """
-    given = dict(locals())
-    request = ExperimentRequest(**{name: given[name] for name in EXPERIMENT_OPTIONS})
+    options = dict(locals())
+    request = ExperimentRequest(**{name: options[name] for name in EXPERIMENT_OPTIONS})
     if plan is None:
         return _analyse(log, metrics, request)
     chosen = read_plan(plan)
-    found = _analyse(log, *chosen.applied(metrics, request), chosen)
-    if found.validity.holds:
-        chosen.write(found.look, found.units.noun)
-    return found
+    result = _analyse(log, *chosen.applied(metrics, request), chosen)
+    if result.validity.holds:
+        chosen.write(result.look, result.units.noun)
+    return result
 # fmt: on
 
 
@@ -106,16 +106,16 @@ def _analyse(log: Any, metrics: Any, r: ExperimentRequest, plan: ExperimentPlanF
         )
     over = check_by(r.by)
     believed = None if r.prior is None else prior_of(r.prior)
-    given = read_experiment(
+    rows = read_experiment(
         log, variant=r.variant, columns=r.columns, log_format=r.log_format, assignments=r.assignments, events=r.events, window=r.window,
         time_format=r.time_format, time_zone=r.time_zone, start=r.start, end=r.end,
     )  # fmt: skip
-    for option in [name for name, asked in (("by", r.by), ("slices", r.slices)) if asked]:
-        refuse_rows(given, option_named(option))
-    roles = roles_of(given, metrics, r.primary, r.guardrails, r.margin)
-    attributes = attribute_columns(given, r.slices)
+    for option in [name for name, value in (("by", r.by), ("slices", r.slices)) if value]:
+        refuse_rows(rows, option_named(option))
+    roles = roles_of(rows, metrics, r.primary, r.guardrails, r.margin)
+    attributes = attribute_columns(rows, r.slices)
     variants = variants_of(
-        given,
+        rows,
         list(roles),
         baseline=r.baseline,
         split=r.split,

@@ -38,8 +38,13 @@ WITHIN = frozenset({"equivalent", "not worse"})  # what a margin allows to be sa
 
 def _beyond_margin(c: Contrast, *, guards: bool = False) -> str:
     """What the margin adds to a sentence that does not mention it; empty if there is nothing to add."""
-    margin, found = c.margin, c.equivalence_adjusted
-    if c.verdict not in {"cannot tell", "worse"} or margin is None or found is None or not math.isfinite(found.lower):
+    margin, equivalence = c.margin, c.equivalence_adjusted
+    if (
+        c.verdict not in {"cannot tell", "worse"}
+        or margin is None
+        or equivalence is None
+        or not math.isfinite(equivalence.lower)
+    ):
         return ""
     if guards and c.not_worse is not None:
         p_value = c.p_of_margin(c.not_worse)
@@ -219,8 +224,8 @@ class Experiment(ContrastResult):
     @property
     def assumed(self) -> list[OnlineMetric]:
         """The metrics with a clear verdict and an assumed direction."""
-        told = {c.metric for c in self.contrasts if c.verdict not in {"cannot tell", "same", "equivalent"}}
-        return [m for m in self.roles if m.assumes(self.log) and self.variants.name_of(m) in told]
+        clear = {c.metric for c in self.contrasts if c.verdict not in {"cannot tell", "same", "equivalent"}}
+        return [m for m in self.roles if m.assumes(self.log) and self.variants.name_of(m) in clear]
 
     def sentences_of_page(self) -> Iterator[str]:
         """The sentences of a page: the verdict on the primary metric first, unless the check of the split fails."""
@@ -298,9 +303,9 @@ class Experiment(ContrastResult):
             yield (Heading(f"{self.primary} by day"), self.table("by_day"), EMPTY, self.table("change"))
         if self.slices:
             tested = self.table("heterogeneity")
-            told: list[Shown] = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
-            quiet: list[Shown] = [Paragraph(tested.note, quiet=True)] if tested.note and not told else []
-            yield Heading(f"{self.primary} within slices"), self.table("slices"), *told, *quiet
+            shown: list[Shown] = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
+            quiet: list[Shown] = [Paragraph(tested.note, quiet=True)] if tested.note and not shown else []
+            yield Heading(f"{self.primary} within slices"), self.table("slices"), *shown, *quiet
 
     def _small_print(self) -> Iterator[str]:
         yield f"by {self.units.noun}"

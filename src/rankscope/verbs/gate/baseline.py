@@ -67,9 +67,9 @@ class StoredBaseline:
             raise InputError(
                 f"mean='micro' needs the worth of each query, which {self.label} does not contain: give the baseline as a run"
             )
-        asked = " ".join(f"-m {shlex.quote(str(metric))}" for metric in scores.metrics)
+        options = " ".join(f"-m {shlex.quote(str(metric))}" for metric in scores.metrics)
         again = by_caller(
-            f"rankscope evaluate QRELS RUN {asked} --per-query{scores.request.options()} -o baseline.json",
+            f"rankscope evaluate QRELS RUN {options} --per-query{scores.request.options()} -o baseline.json",
             f"rs.evaluate(qrels, run, {list(map(str, scores.metrics))}{scores.request.keywords()}).to_json(per_query=True)",
         )
         if reasons := list(self._differences(scores)):

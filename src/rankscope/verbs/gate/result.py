@@ -324,8 +324,8 @@ class Gate(GateResult, OfScores):
     @cached_property
     def warnings(self) -> list[Caution]:
         """Problems to know before trusting the verdict."""
-        found = [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
-        return active_cautions(found, self.scores.request.policies.ignore)
+        cautions = [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
+        return active_cautions(cautions, self.scores.request.policies.ignore)
 
     def _lost_queries(self) -> Iterator[Caution]:
         """Yield a caution if only queries in common count: the queries that only the baseline answers would otherwise be losses."""

@@ -69,7 +69,7 @@ class PolicyPlan(LogPlan):
     @property
     def noun(self) -> str:
         """The name of a unit."""
-        return self.counterfactual.made.noun
+        return self.counterfactual.event_log.noun
 
     @property
     def exit_code(self) -> int:
@@ -79,16 +79,16 @@ class PolicyPlan(LogPlan):
     @property
     def conventions(self) -> dict[str, Any]:
         """The goal of the plan, and the policies."""
-        made = self.counterfactual.made
+        event_log = self.counterfactual.event_log
         return {
             **self.goal.record(), "planned_units": self.goal.n, "unit": self.noun, "days": len(self.arrivals) or None,
-            "baseline": self.counterfactual.baseline, "reward": made.reward, "forced": self.counterfactual.force,
+            "baseline": self.counterfactual.baseline, "reward": event_log.reward, "forced": self.counterfactual.force,
         }  # fmt: skip
 
     @property
     def notes(self) -> Sequence[str]:
         """Messages about the log."""
-        return [*super().notes, *self.counterfactual.made.notes]
+        return [*super().notes, *self.counterfactual.event_log.notes]
 
     @cached_property
     def warnings(self) -> Sequence[Caution]:  # type: ignore[override] # a plan of an experiment has none

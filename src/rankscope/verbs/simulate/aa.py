@@ -37,7 +37,7 @@ class FalseAlarms(Result):
     units: UnitTotals
     counts: Sequence[ClearRounds]
     method: Method
-    asked: int
+    rounds: int
     split: Mapping[str, float] | None = None
     clusters: Sequence[str] = ()
 
@@ -97,12 +97,12 @@ class FalseAlarms(Result):
         split = dict(self.split) if self.split else None
         test, alpha = name_of_test(self.method.test), self.method.alpha
         within = {"clusters": [*self.clusters]} if self.clusters else {}
-        return {"unit": self.units.noun, **within, "rounds": self.asked, "split": split, "test": test, "alpha": alpha}
+        return {"unit": self.units.noun, **within, "rounds": self.rounds, "split": split, "test": test, "alpha": alpha}
 
     def sentences(self) -> Iterator[str]:
         """Yield per metric the rate of false verdicts and its meaning."""
         several, expected = words.counted(self.units.count, self.units.noun), _percent(self.method.alpha)
-        yield f"{words.counted(self.asked, 'random split')} of {several}: by chance {expected} of verdicts are clear, and false."
+        yield f"{words.counted(self.rounds, 'random split')} of {several}: by chance {expected} of verdicts are clear, and false."
         for row in self.counts:
             rate = (
                 f"{row.metric}: {_percent(self.rate(row))} false verdicts (standard error {_percent(self.error(row))})"
