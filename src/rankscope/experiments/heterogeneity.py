@@ -48,10 +48,7 @@ def heterogeneity(
     units: UnitTotals,
     contrasts: Mapping[str, Sequence[Contrast]],
 ) -> list[Heterogeneity]:
-    """Test for each variant whether its difference depends on an attribute; nothing where fewer than two values have units enough.
-
-    ``units`` are the variants' units by attribute, ``contrasts`` are by value.
-    """
+    """Test for each variant whether its difference depends on an attribute; nothing where fewer than two values have units enough."""
     own = {str(value): value for value in units.groups[attribute].drop_nulls().unique().to_list()}
     parts = [(units.groups[attribute] == own[value]).fill_null(value=False) for value in contrasts]
     shared = shared_units(variants, metric, units, parts)

@@ -68,10 +68,7 @@ class Interleaved:
 
     @classmethod
     def of(cls, log: Log, credit: Any = None, pairs: str = "all", first: str | None = None) -> Interleaved:
-        """Return the interleaved lists of a log, with the usual credit of its mixing. ``first`` names the ranker to list first.
-
-        Raises InputError for an unknown credit, DataError for a log without rankers.
-        """
+        """Return the interleaved lists of a log, with the usual credit of its mixing. ``first`` names the ranker to list first."""
         if pairs not in PAIRS:
             raise InputError(f"pairs={pairs!r}: pairs is one of {words.choices(PAIRS)}")
         import_ahead()

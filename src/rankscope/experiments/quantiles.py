@@ -53,10 +53,7 @@ def few_rows(metric: Quantile, arms: Mapping[str, QuantileEstimate]) -> Caution 
 
 
 def deviation_of_quantile(metric: Quantile, units: UnitTotals) -> tuple[float, float]:
-    """The quantile of all units together, and the standard deviation between them of what it is made of (linearised).
-
-    Raises DataError where too few rows tell how sure it is.
-    """
+    """The quantile of all units together, and the standard deviation between them of what it is made of (linearised)."""
     rows = units.rows_of(metric)
     estimate = quantile_of(rows.values, rows.units, metric.q)
     if estimate.reason:

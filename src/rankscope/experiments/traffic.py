@@ -96,10 +96,7 @@ def traffic_of(
 
 
 def decay_of(interleaved: Interleaved) -> float | None:
-    """Return the fall of attention, by items that were shown at several positions; None if the log does not show it.
-
-    It is the most likely one given the positions at which an item was shown, and that it was clicked at one of them.
-    """
+    """Return the fall of attention, by items that were shown at several positions; None if the log does not show it."""
     wanted = ("position", "click", "impression_id", "item_id")
     if (
         len(interleaved.rankers) != 2

@@ -210,10 +210,7 @@ class Variants:
         return {name: table.T.take(inside, axis=1).T for name, inside in places.items()}
 
     def table(self, metric: OnlineMetric, units: UnitTotals) -> Array:
-        """The numerator and denominator of a metric by unit, then those of its covariates and strata: units x columns.
-
-        Users in clusters are cut and adjusted one by one before they are summed.
-        """
+        """The numerator and denominator of a metric by unit, then those of its covariates and strata: units x columns."""
         single, covariates = units.single, self.adjustment.covariates.get(metric, ())
         others = [columns for other in covariates for columns in single.adjusting(other)]
         own = self._cut(metric, single.columns(metric))
@@ -232,10 +229,7 @@ class Variants:
         return [str(one) for name in (run, baseline) for one in units.ids.gather(places[name]).to_list()], shares
 
     def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> UnitTotals:
-        """The units of the variants by the value of a column, too: who has rows of several values is there several times.
-
-        ``log`` is the log unless it was given a column more.
-        """
+        """The units of the variants by the value of a column, too: who has rows of several values is there several times."""
         refuse_rows(self.log, f"a value by {column}")
         stratum = self.adjustment.stratum
         metrics = [metric, *self.adjustment.covariates.get(metric, ())]
@@ -246,10 +240,7 @@ class Variants:
         return self.arms.of(units.clustered(self.clusters, by))
 
     def slices(self, attribute: str, metric: OnlineMetric, units: UnitTotals) -> tuple[dict[str, Panel], list[str]]:
-        """The variants on a metric within each value of an attribute, and notes about what is left out.
-
-        ``units`` are those of ``units_by(attribute, metric)``. An attribute with many values makes no slices.
-        """
+        """The variants on a metric within each value of an attribute, and notes about what is left out."""
         groups, several = units.groups[attribute], words.plural(units.noun)
         values = sorted(groups.drop_nulls().unique().to_list(), key=str)
         if len(values) > MAX_VALUES:
@@ -278,10 +269,7 @@ class Variants:
         return panels, notes
 
     def cautions(self, metrics: Iterable[OnlineMetric], test: PairedTest | None = None) -> list[Caution]:
-        """What to know before any of it is believed: what is wrong with the log, by the codes of ``check``, which units are left out, and doubts of metrics.
-
-        Of a log of millions of rows nothing is said of what is wrong with it: looking takes longer than comparing.
-        """
+        """What to know before any of it is believed: what is wrong with the log, by the codes of ``check``, which units are left out, and doubts of metrics."""
         if self.log.sums is not None:
             return [*self.arms.cautions]
         codes = {caution.code for caution in self.arms.cautions}
@@ -371,10 +359,7 @@ def variants_of(  # noqa: PLR0913 - the options of an experiment
     winsorise: float | None = None,
     clusters: Any = None,
 ) -> Variants:
-    """Roll a log up to the units that were given variants.
-
-    The options are those of ``experiment``. Raises InputError for what cannot be used, DataError where there is nothing to compare.
-    """
+    """Roll a log up to the units that were given variants."""
     check_winsorise(winsorise)
     refuse_totals(log)
     for option, value in {"strata": strata, "winsorise": winsorise}.items():

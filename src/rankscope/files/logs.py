@@ -104,10 +104,7 @@ def log_of(
     log_format: str | None = None,
     clock: Clock | None = None,
 ) -> Log | None:
-    """Read an input as a log if its columns are those of a log; None for judgments, rankings and other inputs.
-
-    Raises InputError for an unreadable log, and for a missing file.
-    """
+    """Read an input as a log if its columns are those of a log; None for judgments, rankings and other inputs."""
     if isinstance(source, LogRows):
         return _log_by_columns(source, columns, clock)
     if isinstance(source, Log) or log_format is not None:

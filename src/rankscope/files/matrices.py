@@ -66,10 +66,7 @@ def tall(systems: Sequence[str], queries: Sequence[str], values: Array, metric: 
 
 
 def part_of(sheet: Sheet, name: str | None, fallback: str, systems: Systems, metric: str | None) -> Part:
-    """Find the shape of a table and read it.
-
-    ``name`` is the name of its one system if the caller gave it, ``fallback`` the name if nothing else names it.
-    """
+    """Find the shape of a table and read it."""
     query, system = sheet.role(QUERY), _system_column(sheet)
     if query is not None and system is not None and query != system:
         return _long(sheet, query, system, name, metric)

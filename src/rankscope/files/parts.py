@@ -230,10 +230,7 @@ def table_parts(
     frames: Callable[[int | None], Iterator[Callable[[], pl.DataFrame | None]]],
     whole: Callable[[], Run],
 ) -> RunParts:
-    """Return a run in a table with a header, to be read in parts.
-
-    ``notes`` are those of the header. ``frames`` yields one function per part; it returns None if only the whole file can be read.
-    """
+    """Return a run in a table with a header, to be read in parts."""
 
     def read(frame_of: Callable[[], pl.DataFrame | None]) -> tuple[Run, PartFacts]:
         part_notes, frame = ReaderNotes(), frame_of()

@@ -32,10 +32,7 @@ def _base(pattern: re.Pattern[str], name: str) -> str | None:
 
 
 def as_sums(rows: LogRows, columns: Any) -> tuple[LogRows, Any]:
-    """Return the rows of a table of sums with its sums under the names that metrics use, and the roles of the other columns.
-
-    Any other table is returned as it is. Raises InputError for sums that cannot be.
-    """
+    """Return the rows of a table of sums with its sums under the names that metrics use, and the roles of the other columns."""
     names = list(rows.schema)
     pairs = column_roles(columns, "users=n,orders=successes") if columns else []
     if rows.read_as or any(plain_name(name) in OF_ROWS for name in (*names, *(role for _, role in pairs))):

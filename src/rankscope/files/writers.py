@@ -155,12 +155,8 @@ def _as_rows(rows: pl.DataFrame, ending: str) -> str | bytes:
 
 
 def _keep(place: Path, data: Iterable[str | bytes], packed: bool) -> Path:
-    write_file(place, _packed(data) if packed else data)
+    write_file(place, [gzip.compress(b"".join(map(as_bytes, data)), mtime=0)] if packed else data)
     return place
-
-
-def _packed(data: Iterable[str | bytes]) -> Iterator[bytes]:
-    yield gzip.compress(b"".join(map(as_bytes, data)), mtime=0)
 
 
 def check_ending(path: str | Path) -> None:
@@ -172,10 +168,7 @@ def check_ending(path: str | Path) -> None:
 
 
 def write_rows(rows: pl.DataFrame, path: str | Path) -> Path:
-    """Write a table in the format of the file's ending (.parquet .csv .tsv .jsonl, also .gz) and return its path.
-
-    Times are written in UTC; in text as 2024-01-01T12:00:00.000Z. Raises InputError for another ending.
-    """
+    """Write a table in the format of the file's ending (.parquet .csv .tsv .jsonl, also .gz) and return its path."""
     check_ending(path)
     place, ending, packed = _ending(path)
     if ending not in {".parquet", ".pq"}:

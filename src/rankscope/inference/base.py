@@ -437,10 +437,7 @@ class PairedTest(_Method, kind="test"):
     hypothesis: ClassVar[str] = "the mean difference is 0"
 
     def p_value(self, sample: Sample) -> float:
-        """The two-sided p-value of the differences in a sample: 1 if all are 0, NaN if there is no test.
-
-        Raises InputError for clusters if the test cannot take them.
-        """
+        """The two-sided p-value of the differences in a sample: 1 if all are 0, NaN if there is no test."""
         raise TypeError(f"{type(self).__name__} gives no p-value")
 
     def draws(self, run: Units, baseline: Units) -> Chance | None:

@@ -236,10 +236,7 @@ def usual_credit(log: Log) -> Credit | None:
 
 
 def credit_of(log: Log, credit: Any, method: Mixing | None) -> Credit:
-    """Return the credit to use on a log: the chosen one, or the usual one of its way of mixing.
-
-    Raises DataError for a log without teams, ranks or credits of rankers, InputError for several credits.
-    """
+    """Return the credit to use on a log: the chosen one, or the usual one of its way of mixing."""
     several = credit if isinstance(credit, list | tuple) else [credit]
     if len(several) > 1:
         raise InputError(f"{words.listing(several)}: interleaved lists are compared by one credit: name one")

@@ -134,7 +134,7 @@ class OnlineMetric(Earning, kind="online metric", at="days"):
             n: v for n, usual in self.defaults.items() if (v := getattr(self, n)) != usual and n not in self.of_columns
         }
         first = sorted(parameters.items(), key=lambda item: self.defaults[item[0]] is not MISSING)  # what must be given
-        return f"{type(self).__name__}({', '.join([*map(_written, own), *(f'{n}={v!r}' for n, v in first)])})"
+        return f"{type(self).__name__}({', '.join([*(name if name.isidentifier() else repr(name) for name in own), *(f'{n}={v!r}' for n, v in first)])})"
 
     __repr__ = __str__
 
@@ -167,18 +167,11 @@ def before_of(metric: Earning) -> OnlineMetric | None:
     return metric.of if isinstance(metric, _Before) else None
 
 
-def _written(name: str) -> str:
-    return name if name.isidentifier() else repr(name)
-
-
 _CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 
 
 def parse_online(text: Any) -> OnlineMetric:
-    """Read an online metric: ``CTR``, ``SatisfiedClicks(dwell=30)``, ``Retention@7``, ``Ratio(orders, sessions)``.
-
-    Columns of numbers stand without their names. Raises InputError for what is none, with the nearest.
-    """
+    """Read an online metric: ``CTR``, ``SatisfiedClicks(dwell=30)``, ``Retention@7``, ``Ratio(orders, sessions)``."""
     if isinstance(text, OnlineMetric):
         return text
     if isinstance(text, type) and issubclass(text, OnlineMetric):

@@ -88,10 +88,6 @@ class LogCheck:
         )  # fmt: skip
 
 
-def _improbable(name: str) -> pl.Expr:
-    return ((pl.col(name) <= 0) | (pl.col(name) > 1)).fill_null(value=False)
-
-
 def _negative(name: str) -> pl.Expr:
     return (pl.col(name) < 0).fill_null(value=False)
 
@@ -121,7 +117,7 @@ LOG_CHECKS: tuple[LogCheck, ...] = (
              lambda _: (pl.col("p_prefix").sort_by("position").diff() > ROUNDING).any(), "impression_id"),
     LogCheck(rules.SlateVaries, ("p_slate",), _varying_slate, "impression_id", {"prefix": COLUMNS["p_prefix"].name}),
     LogCheck(rules.SharedList, ("unit_id",), _several("unit_id"), "impression_id"),
-    *(LogCheck(rules.NoPropensity, (name,), lambda _, name=name: _improbable(name)) for name in PROPENSITIES),  # type: ignore[misc]
+    *(LogCheck(rules.NoPropensity, (name,), lambda _, name=name: ~pl.col(name).is_between(0, 1, closed="right").fill_null(value=True)) for name in PROPENSITIES),  # type: ignore[misc]
     LogCheck(rules.NegativeAmount, ("revenue",), lambda _: _negative("revenue"), numbers={"amount": "revenue"}),
     LogCheck(rules.NegativeAmount, ("dwell_s",), lambda _: _negative("dwell_s"), numbers={"amount": "time"}),
     *(LogCheck(rules.EmptyId, (name,), lambda _, name=name: pl.col(name).is_null()) for name in IDS),  # type: ignore[misc]
@@ -173,10 +169,7 @@ def _with_zeros(log: Log, metrics: Sequence[OnlineMetric] | None) -> tuple[str, 
 
 
 def empty_cells(log: Log, units: UnitTotals, known: Iterable[Finding] = ()) -> list[Finding]:
-    """Return a finding per metric of columns with empty cells: units that a Mean leaves out, and cells that a Ratio counts as 0.
-
-    A column of outcomes without any 0 is among the ``known`` findings.
-    """
+    """Return a finding per metric of columns with empty cells: units that a Mean leaves out, and cells that a Ratio counts as 0."""
     doubted = {*OUTCOMES_MOSTLY_ZERO} if any(one.code == rules.NoZeros.code for one in known) else set()
     findings = []
     for metric in units.metrics:

@@ -119,10 +119,7 @@ class UnitTotals:
         return self if self.members is None else self.members
 
     def clustered(self, columns: Sequence[str], by: Sequence[str] = ()) -> UnitTotals:
-        """Return the clusters of these units: what units with one value in each of these columns add is summed.
-
-        Values of ``by`` stay apart, so a cluster with several variants is there once per variant. Raises DataError for a unit without a cluster.
-        """
+        """Return the clusters of these units: what units with one value in each of these columns add is summed."""
         if not columns:
             return self
         table = pl.DataFrame({name: self.groups[name] for name in (*by, *columns)})
@@ -201,10 +198,7 @@ class UnitTotals:
         return np.stack([self.numerators[row], self.denominators[row]]).T  # a column lies in one place
 
     def rows_of(self, metric: OnlineMetric, inside: Array | None = None) -> UnitRows:
-        """The rows of a quantile that have a value, of all units or of the units at these places.
-
-        Each unit of a quantile over units is one row: the sum of its rows.
-        """
+        """The rows of a quantile that have a value, of all units or of the units at these places."""
         held = self.values.get(metric)
         if held is None:
             sums, known = self.single.columns(metric).T
@@ -216,10 +210,6 @@ class UnitTotals:
 def left_out_of_window(metric: Earning, seen: int, left_out: int, noun: str) -> str:
     """Return the note about units that a windowed metric leaves out."""
     return f"{metric} counts {words.counted(seen, noun)} and leaves out {words.count(left_out)}, first seen too near the end of the log"
-
-
-def _denominator(part: RatioParts, sums: Array) -> Array:
-    return np.asarray(sums > 0, dtype=np.float64) if part.whole else sums
 
 
 def _fit(numbers: Array) -> bool:
@@ -280,7 +270,8 @@ def roll_up(
             values, below[i] = held[f"v{i}"].values, held[f"v{i}"].sizes
         else:
             values = above[i] = table[f"n{i}"].to_numpy()
-            below[i] = _denominator(part, table[f"d{i}"].to_numpy() if part.denominator is not None else np.ones(1))
+            sums = table[f"d{i}"].to_numpy() if part.denominator is not None else np.ones(1)
+            below[i] = sums > 0 if part.whole else sums
         if not (_fit(values) and _fit(below[i])):
             least, most = (f"{size:.0e}" for size in SIZES)
             raise DataError(
@@ -344,10 +335,7 @@ def _with_before(
 
 
 def adds_up(log: Log, metric: Earning, by: str) -> bool:
-    """True if the totals of a unit over the values of a column, as over days, add up to those of all its rows.
-
-    Rows add by themselves. Lists and sessions do if none has rows of two values.
-    """
+    """True if the totals of a unit over the values of a column, as over days, add up to those of all its rows."""
     level = metric.parts(log, None).level
     if level not in KEYS:
         return level in {"row", "once", "values"}
@@ -361,10 +349,7 @@ def adds_up(log: Log, metric: Earning, by: str) -> bool:
 
 
 def so_far(log: Log, units: UnitTotals, parts: pl.Series) -> Iterator[tuple[Any, UnitTotals]]:
-    """Yield each value of ``parts`` in order, with the totals of the units up to it, one row per unit and its groups.
-
-    ``parts`` says where each of the ``units`` belongs, such as the day. The totals must add up (see ``adds_up``).
-    """
+    """Yield each value of ``parts`` in order, with the totals of the units up to it, one row per unit and its groups."""
     kinds = [metric.parts(log, units.end) for metric in units.metrics]
     number, first = _numbered(units)
     seen = np.zeros(len(first), dtype=bool)
@@ -475,10 +460,7 @@ def _query(
 
 
 def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merged | None:
-    """Merge the rows of a log, so that roll-ups of these metrics by some of these columns (and the unit) need no other pass over it.
-
-    Metrics that need every row are left out. None if rows name no unit or are elsewhere, or if merged rows of a large log would take much memory.
-    """
+    """Merge the rows of a log, so that roll-ups of these metrics by some of these columns (and the unit) need no other pass over it."""
     unit = unit_of(log)
     if not unit or log.elsewhere is not None:
         return None

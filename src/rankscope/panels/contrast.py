@@ -492,7 +492,7 @@ def contrast(panel: Panel, run: str, baseline: str, method: Method, validity: Va
         test=str(test),
         agrees=bool(not rounding and test.direction(sample) == np.sign(difference)),
         smallest=test.smallest(sample),
-        by="" if test.by_moments or test.has_interval or method.correction.joint else _name_of(test, pair),
+        by="" if test.by_moments or test.has_interval or method.correction.joint else (not pair.by_unit and test.of_own_units) or test.in_words.partition(" (")[0] or str(test),
         validity=validity,
     )  # fmt: skip
 
@@ -517,10 +517,6 @@ def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bound
     low, high = panel.measure.range
     bounds = interval.of(pair.means, level)  # type: ignore[arg-type] # such an interval takes either
     return panel.measure.in_units(bounds.clipped(low - high, high - low))
-
-
-def _name_of(test: PairedTest, pair: Pair) -> str:
-    return (not pair.by_unit and test.of_own_units) or test.in_words.partition(" (")[0] or str(test)
 
 
 def choose_test(pair: Pair, method: Method) -> PairedTest:

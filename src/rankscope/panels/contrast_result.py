@@ -195,10 +195,7 @@ class ContrastResult(Result):
         return [c for family in self._families for c in family.contrasts]
 
     def error_shares(self, contrast: Contrast) -> tuple[Sequence[str], Array] | None:
-        """The units of both systems and the share of each in the error of the difference, for systems with units of their own; None if unknown.
-
-        The sum of the squares is the variance of the error.
-        """
+        """The units of both systems and the share of each in the error of the difference, for systems with units of their own; None if unknown."""
         return None
 
     @property

@@ -150,10 +150,7 @@ def square(order: Sequence[str], contrasts: Sequence[Contrast]) -> Iterator[tupl
 
 
 def correct(family: Sequence[Contrast], others: Sequence[float] = ()) -> list[Contrast]:
-    """Return the members of a family with p-values and intervals that take its size into account and do not contradict each other.
-
-    ``others`` are p-values of other tests that share its alpha, 1 for comparisons that could have been made instead.
-    """
+    """Return the members of a family with p-values and intervals that take its size into account and do not contradict each other."""
     if not family:
         return []
     method = family[0].method
@@ -261,14 +258,19 @@ def top_group(panel: Panel, contrasts: Iterable[Contrast], method: Method) -> To
     kept = [best]
     for place, system in enumerate(others, 1):
         rivals = (contrast(panel, other, system, method) for other in ranked[:place])
-        behind = differs[system] if system in differs else any(_is_ahead(c, len(others)) for c in rivals)
+        behind = (
+            differs[system]
+            if system in differs
+            else any(
+                c.is_gain
+                and c.agrees
+                and c.differing >= FEWEST
+                and is_significant(c.p_value / 2 * len(others), c.method.alpha)
+                for c in rivals  # one one-sided test per other system
+            )
+        )
         kept += [] if behind else [system]
     return TopGroup(panel.name, tuple(kept), len(panel.systems), method.level)
-
-
-def _is_ahead(c: Contrast, others: int) -> bool:
-    """True if the run of a contrast is better than its baseline by a one-sided test, one per other system."""
-    return c.is_gain and c.agrees and c.differing >= FEWEST and is_significant(c.p_value / 2 * others, c.method.alpha)
 
 
 def anova_of(panel: Panel) -> Anova | None:

@@ -120,7 +120,12 @@ class TradeOffs:
         """
         own, other = self.costs.by_run[run], self.costs.by_run[against]
         parts = [self._against(run, against)]
-        parts += [_cost_in_words(name, own[name], other[name], self._alone(name)) for name in self.costs.columns]
+        parts += [
+            _cost_in_words(
+                name, own[name], other[name], sum(_kind(one) == _kind(name) for one in self.costs.columns) == 1
+            )
+            for name in self.costs.columns
+        ]
         return f"{run} {words.listing(parts, most=len(parts))}."
 
     def blocks(self) -> list[Block]:
@@ -166,10 +171,6 @@ class TradeOffs:
         if self.better == "lower":
             verb = "is better by" if difference > 0 else "is worse by"
         return f"{verb} {words.number(abs(difference))} {self.metric}{share} against {against}"
-
-    def _alone(self, column: str) -> bool:
-        """Whether no other cost is of this kind, so that the words alone say which is meant."""
-        return sum(_kind(name) == _kind(column) for name in self.costs.columns) == 1
 
     def _table(self, column: str) -> Table:
         limit = None if self.budget is None else dict(self.budget.limits).get(column)

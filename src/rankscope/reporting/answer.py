@@ -72,10 +72,7 @@ def _tied_with(subject: Subject[Any], c: Contrast) -> str:
 
 
 def change(c: Contrast, named: bool = False, lift: bool = False, ahead: str = "") -> str:
-    """Return the difference, or the lift, with its interval: ``+0.082 nDCG@10 (95% interval +0.051 to +0.114)``.
-
-    ``ahead`` is the system that it is seen from, by default the run.
-    """
+    """Return the difference, or the lift, with its interval: ``+0.082 nDCG@10 (95% interval +0.051 to +0.114)``."""
     size, ends = _change(c, lift, -1 if ahead == c.baseline else 1)
     level = f"{words.percent(c.method.level)} interval " if named else ""
     return f"{size}{f' {c.metric}' if named else ''}{f' ({level}{ends})' if ends else ''}"
@@ -313,10 +310,7 @@ def _of_contrast(subject: Subject[Any], c: Contrast, more: Sequence[str] = ()) -
 
 
 def doubts(subject: Subject[Any], c: Contrast) -> Iterator[str]:
-    """Yield the caveats in the data of two runs: missing judgments, missing queries, contradicting ranks.
-
-    These are the warnings of ``evaluate`` for the two runs.
-    """
+    """Yield the caveats in the data of two runs: missing judgments, missing queries, contradicting ranks."""
     scores = subject.scores
     if scores is None:
         return

@@ -176,10 +176,7 @@ TAKEN = {
 
 
 def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None) -> Page:
-    """Return the page of a log: of its experiment, its interleaved lists or its policies, and its online metrics, the verdict first.
-
-    Raises InputError for options that are for rankings, and for options of other logs.
-    """
+    """Return the page of a log: of its experiment, its interleaved lists or its policies, and its online metrics, the verdict first."""
     chosen = {name: value for name, value in options.items() if name != "columns" and value is not None}
     chosen = {name: value for name, value in chosen.items() if not (isinstance(value, list | tuple) and not value)}
     models = chosen.pop("clicks", None)

@@ -311,10 +311,7 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, like: str | None, **options
 def _compared(
     grades: Any, data: Sequence[Any], metrics: Any, options: Mapping[str, Any], like: str | None
 ) -> Comparison:
-    """Compare several runs; many are compared with the best, unless a baseline is named.
-
-    If there is an experiment, the baseline is the run with the name of its baseline, if any.
-    """
+    """Compare several runs; many are compared with the best, unless a baseline is named."""
     if (len(data) < MANY and like is None) or options.get("baseline") is not None or options.get("all_pairs"):
         return compare(grades, data, metrics, **options)
     later = {name: options[name] for name in ("slices", "costs", "limits") if name in options}
@@ -360,10 +357,7 @@ def _with_rankings(result: Comparison | Scores, grades: Any, runs: Sequence[tupl
 
 
 def with_texts(subject: Subject[Any], queries_text: Any = None, docs_text: Any = None) -> Subject[Any]:
-    """The subject with the texts of its queries and of the documents that are to be shown.
-
-    Of a file with the texts of millions of documents, those that are shown are kept. Raises InputError for what cannot be read.
-    """
+    """The subject with the texts of its queries and of the documents that are to be shown."""
     if queries_text is not None:
         texts = texts_of(queries_text, subject.lead.units, "query")
         subject = replace(subject, queries_text=texts.by_id, texts=(texts,))

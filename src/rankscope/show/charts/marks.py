@@ -212,10 +212,7 @@ class Series(NamedTuple):
 
 
 def series_of(chart: Chart) -> Series | None:
-    """Return the look of each series: its own colour for the first eight, grey for the rest; None without series.
-
-    Metrics have colours of their own, so that none looks like a run.
-    """
+    """Return the look of each series: its own colour for the first eight, grey for the rest; None without series."""
     names, palette = names_of(chart, chart.series), MUTED if chart.series == "metric" else PALETTE
     if not names:
         return None
@@ -255,10 +252,7 @@ def _differ(canvas: Canvas, names: Sequence[str], channel: str, looks: Sequence[
 
 
 def colour_of(canvas: Canvas, form: str = "") -> dict[str, Any]:
-    """Return the encodings of series: a colour and a ``form``, as colour is not enough for all eyes.
-
-    A form is ``shape``, ``dash``, or ``line``: the colour of what goes with lines that have dashes.
-    """
+    """Return the encodings of series: a colour and a ``form``, as colour is not enough for all eyes."""
     series = series_of(canvas.chart)
     if series is None:
         return {"color": canvas.alt.value(PALETTE[0])}

@@ -138,35 +138,23 @@ def _name_down(chart: Chart) -> bool:
 
 
 def svg_of(chart: Chart, dark: bool = False, width: int = 640, *, title: bool = True) -> str:
-    """Return a chart as SVG, with its title and caption or without (for a paper), on a transparent background.
-
-    Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
-    """
+    """Return a chart as SVG, with its title and caption or without (for a paper), on a transparent background."""
     return _draw(chart, _fill(chart, width, title), _config(dark))
 
 
 def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2, *, title: bool = True) -> bytes:
-    """A chart as PNG with its title and caption, or without, on paper of the theme: a picture gets pasted anywhere.
-
-    ``scale`` is the number of dots per pixel. Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
-    """
+    """A chart as PNG with its title and caption, or without, on paper of the theme: a picture gets pasted anywhere."""
     return _png(svg_of(chart, dark, width, title=title), PAPER["dark" if dark else "light"], scale)
 
 
 def pdf_of(chart: Chart, width: int = 640, *, title: bool = True) -> bytes:
-    """A chart as PDF with its title and caption, or without, on no paper of its own: for LaTeX.
-
-    Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
-    """
+    """A chart as PDF with its title and caption, or without, on no paper of its own: for LaTeX."""
     drawn: bytes = import_extra("vl_convert").svg_to_pdf(svg_of(chart, width=width, title=title))
     return drawn
 
 
 def pictures_of(chart: Chart, width: int = 640) -> Iterator[tuple[bool, str, bytes]]:
-    """Yield a chart as ``svg``, ``png`` and ``pdf``, with its title (True) and without: each is drawn once.
-
-    Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
-    """
+    """Yield a chart as ``svg``, ``png`` and ``pdf``, with its title (True) and without: each is drawn once."""
     spec, convert = _spec(chart, width), import_extra("vl_convert")
     for title in (True, False):
         svg = _draw(chart, _fill(chart, width, title, spec), _config(False))
@@ -188,10 +176,7 @@ def _png(svg: str, paper: str, scale: float) -> bytes:
 
 @cache
 def runtime() -> str:
-    """The script that draws charts in a browser, with all it needs: it puts ``vegaEmbed`` on ``window``.
-
-    Always the same bytes for the same versions of altair and vl-convert. Raises MissingExtraError without the extra ``report``.
-    """
+    """The script that draws charts in a browser, with all it needs: it puts ``vegaEmbed`` on ``window``."""
     script: str = import_extra("vl_convert").javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
     return script
 

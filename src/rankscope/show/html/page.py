@@ -153,10 +153,7 @@ def _section(section: Section, parts: PageBlocks) -> dict[str, Any]:
 
 
 def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence[Any]]]:
-    """The blocks of a section, those to be folded under a title: in a folded section each chart but the first, with all up to the next.
-
-    Consecutive charts are side by side and folded together; the last paragraphs stay open.
-    """
+    """The blocks of a section, those to be folded under a title: in a folded section each chart but the first, with all up to the next."""
     drawn = [isinstance(block, Chart) for block in blocks]
     starts = [i for i, here in enumerate(drawn) if here and not (i and drawn[i - 1])][1:] if folded else []
     end = len(blocks)

@@ -58,11 +58,7 @@ class StoredBaseline:
         return f"read {self.label} as a stored baseline: {self.run}, {metrics}, by rankscope {self.version}"
 
     def beside(self, scores: Scores) -> Scores:
-        """The scores of a candidate with this baseline as the first of two runs.
-
-        Raises DataError if the two have different conventions, judgments, versions or
-        queries, or impossible values. Raises InputError if the baseline lacks a metric.
-        """
+        """The scores of a candidate with this baseline as the first of two runs."""
         if scores.request.policies.mean == "micro":
             raise InputError(
                 f"mean='micro' needs the worth of each query, which {self.label} does not contain: give the baseline as a run"

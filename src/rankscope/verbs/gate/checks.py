@@ -202,10 +202,7 @@ def _settle_check(check: Check, p_value: float, level: float, fail_on: FailOn, m
 def _corrected_interval(
     check: Check, p_value: float, level: float, floor: float, method: Method
 ) -> tuple[float, float]:
-    """Return the interval at the level that the correction leaves; it holds the floor exactly if the test is not significant.
-
-    NaN if there is none, as after a significant test of signs if the interval of the mean holds the floor.
-    """
+    """Return the interval at the level that the correction leaves; it holds the floor exactly if the test is not significant."""
     lower, upper = check.lower, check.upper
     if not (math.isnan(lower) or math.isnan(level) or math.isclose(level, method.alpha, rel_tol=1e-12)):
         lower, upper = _gains(interval_at(check.contrast, 1 - level), check.contrast.panel.sign)

@@ -23,10 +23,7 @@ from rankscope.verbs.power.log import LiftTarget, LogPlan, MetricPower, as_lift,
 def plan_policies(
     log: Log, metrics: Any, goal: PowerGoal, *, lifts: Any = None, differences: Sequence[float] = (), **options: Any
 ) -> PolicyPlan:
-    """Return the differences of policies that a log of this kind can show; ``options`` are those of ``estimate``.
-
-    ``lifts`` are shares of the value of the baseline. Policies that the log does not support are refused, with the reason.
-    """
+    """Return the differences of policies that a log of this kind can show; ``options`` are those of ``estimate``."""
     counterfactual = Counterfactual.of(log, estimators=metrics, method=method_of(alpha=goal.alpha), **options)
     counterfactual = counterfactual.deciding(named=bool(metrics))
     days = arrivals(log) if log.has("timestamp", "unit_id") else ()
