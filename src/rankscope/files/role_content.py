@@ -15,23 +15,10 @@ from rankscope.words import plain_name
 IDS = ("unit_id", "session_id", "impression_id")
 COUNTS = frozenset({"session", "visit", "impression"})  # plain names of ids that are as often counts
 NUMBER = "number"  # the role of a column that is only a number
-ONE_ROW_EACH = (
-    "item_id",
-    "impression_id",
-    "session_id",
-    "position",
-    "shown",
-)  # roles of tables with several rows per unit
-OTHER_KEYS = (
-    "event",
-    "row",
-    "order",
-    "transaction",
-    "record",
-    "log",
-    "line",
-    "request",
-)  # keys of things that a unit has several of
+# roles of tables with several rows per unit
+ONE_ROW_EACH = ("item_id", "impression_id", "session_id", "position", "shown")
+# keys of things that a unit has several of
+OTHER_KEYS = ("event", "row", "order", "transaction", "record", "log", "line", "request")
 KEY_WORDS = frozenset({"id", "key", "uid", "uuid", "guid", "hash"})
 PEOPLE = frozenset(
     {

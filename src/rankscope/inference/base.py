@@ -358,6 +358,10 @@ class Bounds:
         """Return a value with this interval for tables and charts; the value alone if there is none."""
         return ValueRange(value, self.lower, self.upper, text) if self.known else value
 
+    def scaled(self, factor: float) -> Bounds:
+        """Return both ends times a number above 0."""
+        return replace(self, lower=factor * self.lower, upper=factor * self.upper)
+
     @classmethod
     def none(cls, reason: str) -> Bounds:
         """No interval, with the reason."""

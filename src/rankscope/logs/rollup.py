@@ -29,11 +29,8 @@ _ALL_ROWS = (
     "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
     'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
 )
-FEW, MOST, LOOKED = (
-    1 << 20,
-    1 << 21,
-    10_000,
-)  # most rows that are always merged, most merged rows of a larger log, and rows from which their number is estimated
+# most rows that are always merged, most merged rows of a larger log, and rows from which their number is estimated
+FEW, MOST, LOOKED = (1 << 20, 1 << 21, 10_000)
 SIZES = (1e-50, 1e50)  # of numbers other than 0: their squares and ratios stay finite
 TOO_NARROW = "; where users come back, intervals are too narrow"
 

@@ -63,7 +63,7 @@ def interval_cell(c: Contrast, bounds: Bounds | None = None) -> Value:
         return None
     digits = c.panel.measure.decimals
     text = words.in_table(words.interval(bounds.lower, bounds.upper, sign=True, digits=digits, apart=(0.0,)))
-    return ValueRange(c.difference, bounds.lower, bounds.upper, text)
+    return bounds.around(c.difference, text)
 
 
 def lift_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
@@ -75,9 +75,15 @@ def lift_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
 def lift_interval_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
     """Return the interval of a lift, by default the corrected one; None if there is none."""
     value, bounds = c.relative_adjusted if lift is None else lift
-    if not bounds.known:
-        return None
-    return ValueRange(value, bounds.lower, bounds.upper, words.in_table(lift_interval_in_words(bounds)))
+    return bounds.around(value, words.in_table(lift_interval_in_words(bounds))) if bounds.known else None
+
+
+def effects_drawn(contrasts: Sequence[Contrast], corrected: bool = True) -> tuple[str, list[ValueRange | float]]:
+    """Return the lifts of contrasts in percent with their intervals, or their differences if one has no lift; first the name of both."""
+    lifts = [c.relative_adjusted if corrected else c.relative for c in contrasts]
+    if all(bounds.known for _, bounds in lifts):
+        return "lift in percent", [b.scaled(100).around(100 * value) for value, b in lifts]
+    return "difference", [(c.adjusted if corrected else c.bounds).around(c.difference) for c in contrasts]
 
 
 def lift_interval_in_words(bounds: Bounds) -> str:

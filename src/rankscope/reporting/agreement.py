@@ -9,11 +9,11 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, Paragraph, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, Paragraph
 from rankscope.errors import InputError
 from rankscope.inference.base import Bounds
 from rankscope.panels.contrast import Contrast, contrast
-from rankscope.panels.contrast_result import COLUMNS, columns_named
+from rankscope.panels.contrast_result import COLUMNS, columns_named, effects_drawn
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.compare.result import Comparison
@@ -88,7 +88,7 @@ def usual_causes(comparison: Comparison) -> Iterator[Note]:
     yield from USUAL
 
 
-# --- the agreement ------------------------------------------------------------------------------------------------
+# --- the run of each variant ---------------------------------------------------------------------------------------
 
 NAMED = "give runs the names of their variants, like {example} on the command line, or say variants={{'run': 'variant'}} to rs.agreement"
 
@@ -460,13 +460,10 @@ class OnlineAgreement(Result):
 
     def charts(self) -> Iterator[Chart]:
         """The change on each metric as a share of the baseline, with its interval: so that both sides have one scale."""
-        rows = []
-        for one in self.sides:
-            value, bounds = one.contrast.relative
-            if bounds.known:
-                name = f"{one.contrast.metric}, {one.variant}" if self.several else one.contrast.metric
-                rows.append((ValueRange(100 * value, 100 * bounds.lower, 100 * bounds.upper), name, one.side))
-        if rows:
+        known = [one for one in self.sides if one.contrast.relative[1].known]
+        effects = effects_drawn([one.contrast for one in known], corrected=False)[1]
+        named = [f"{o.contrast.metric}, {o.variant}" if self.several else o.contrast.metric for o in known]
+        if rows := [(effect, name, one.side) for effect, name, one in zip(effects, named, known, strict=True)]:
             columns = Column("change in percent", "value"), Column("metric"), Column("side")
             yield Chart(
                 "sides", f"Change against {self.pairing.label(self.pairing.baseline)}", "intervals", columns, tuple(rows),

@@ -154,16 +154,8 @@ def sections_of(result: Result) -> Iterator[Section]:
     yield from experiments.cautions(result)
 
 
-OF_PAGE = {
-    "variant",
-    "by",
-    "columns",
-    "log_format",
-    "time_format",
-    "time_zone",
-    "start",
-    "end",
-}  # the page itself decides by day; the log is read before
+# the page itself decides by day; the log is read before
+OF_PAGE = {"variant", "by", "columns", "log_format", "time_format", "time_zone", "start", "end"}
 OF_EXPERIMENT = ("plan", *(name for name in EXPERIMENT_OPTIONS if name not in OF_PAGE))
 COMPARED = ("baseline", "margin", "slices", "test", "interval", "correction", "alpha")
 OF_POLICIES = ("target", "reward", "logging", "model", "examination", "force")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -29,20 +30,13 @@ def believe(c: Contrast, prior: Prior) -> LiftPosterior:
 
 def columns_of(prior: Prior) -> tuple[Col, ...]:
     """The columns of what is believed: chance, loss and credible interval."""
-
-    def each(c: Contrast) -> LiftPosterior:
-        return believe(c, prior)
-
-    def ends(c: Contrast) -> tuple[float, float]:
-        interval = each(c).credible
-        return interval.lower, interval.upper
-
+    each = partial(believe, prior=prior)
     return (
         Col("chance_better", of=lambda c: each(c).chance_better, head="chance better", kind="value",
             cell=lambda c: words.share(each(c).chance_better, 1)),
         Col("expected_loss", of=lambda c: each(c).expected_loss, head="expected loss", kind="value",
             cell=lambda c: words.share(each(c).expected_loss, 2)),
-        Col("credible_lower", "credible_upper", of=ends, head="credible interval of lift", kind="value",
+        Col("credible_lower", "credible_upper", of=lambda c: each(c).credible.ends, head="credible interval of lift", kind="value",
             cell=lambda c: words.in_table(lift_interval_in_words(each(c).credible))),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import islice
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, ValueRange
+from rankscope.blocks import Chart, Column
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.arms import FEWEST_UNITS, counts_of
 from rankscope.experiments.heterogeneity import Heterogeneity, correct_heterogeneity
@@ -23,6 +23,7 @@ from rankscope.logs.base import OnlineMetric
 from rankscope.logs.cuts import DAY, LATE, with_days, with_halves
 from rankscope.logs.rollup import UnitTotals, adds_up, so_far
 from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.contrast_result import effects_drawn
 from rankscope.panels.families import Family, correct
 from rankscope.panels.method import TWO_SIDED, Method
 from rankscope.panels.panel import Panel
@@ -32,59 +33,8 @@ MOST_DAYS = 62  # the last days that have effects cumulated up to them
 CLEAR = 3.0  # standard errors above 0 from which the logarithm of a value is as good as normal
 
 
-@dataclass(frozen=True, eq=False)
-class DayPanels:
-    """The variants on a metric by day, and on the first and the second half of the days.
-
-    ``days`` are those on which each variant has enough units, of ``early`` and ``late`` days. ``halves`` are the panels of both.
-    ``change`` is late less early, and ``growth`` the logarithm of late over early, both within units: a unit that comes in both halves
-    counts as one. ``growth`` is None unless every value is clearly above 0. ``without_time`` rows are on no day. ``so_far`` returns the panels of
-    all rows up to each day, each by a pass over the log.
-    """
-
-    days: Sequence[tuple[date, Panel]]
-    early: Sequence[date]
-    late: Sequence[date]
-    halves: tuple[Panel, Panel]
-    change: Panel
-    growth: Panel | None
-    without_time: int
-    so_far: Callable[[], Sequence[tuple[date, Panel]]]
-
-
-def panels_by_day(variants: Variants, metric: OnlineMetric) -> DayPanels:
-    """The variants by day (in the zone of the log), and late less early: halves of the days, as nobody has to choose where one ends.
-
-    The days are those of the calendar. By days since a unit's first row only those who came back would be left on later days, and the
-    variant may have chosen them.
-
-    Raises InputError for a metric that looks over days by itself, DataError where the log has no times, or fewer than two days.
-    """
-    if metric.windowed:
-        raise InputError(
-            f"{metric} looks over days by itself, so it has no value of one day: take by=day with another primary metric"
-        )
-    log = with_days(variants.log)
-    units = variants.units_by(DAY, metric, log)
-    dates = units.groups[DAY].unique().sort().to_list()
-    if len(dates) < 2:
-        only = f"all rows are of {dates[0]}" if dates else "no row has a time"
-        raise DataError(f"{log.label}: {only}: whether a difference changes over days takes two days or more")
-    early, late = dates[: len(dates) // 2], dates[len(dates) // 2 :]
-    together = _adding_up(variants, log, units, early[-1]) or _again(variants, metric, log, early[-1], dates)
-    before, after, change, growth = _halves(variants, metric, together[0])
-    days = list(_panels(variants, metric, ((day, units.filter(units.groups[DAY] == day)) for day in dates)))
-
-    def cumulated() -> list[tuple[date, Panel]]:
-        return list(_panels(variants, metric, together[1]))
-
-    without = variants.arms.units.rows - units.rows
-    return DayPanels(days, early, late, (before, after), change, growth, without, cumulated)
-
-
-Together = tuple[
-    UnitTotals, Iterator[tuple[date, UnitTotals]]
-]  # units by half, and the units up to each of the last days
+# units by half, and the units up to each of the last days
+Together = tuple[UnitTotals, Iterator[tuple[date, UnitTotals]]]
 
 
 def _adding_up(variants: Variants, log: Log, units: UnitTotals, last: date) -> Together | None:
@@ -303,17 +253,10 @@ class OverDays:
 
     def _lifts(self, name: str, when: str, days: Sequence[DayContrast], caption: str) -> Chart:
         """Return a chart of lifts with intervals, or of differences if a day has no lift."""
-        lifts = all(one.contrast.relative[1].known for one in days)
-        over = "lift in percent" if lifts else "difference"
-        rows = []
-        for one in days:
-            value, bounds = one.contrast.relative if lifts else (one.contrast.difference, one.contrast.bounds)
-            by = 100 if lifts else 1
-            ends = ValueRange(by * value, by * bounds.lower, by * bounds.upper) if bounds.known else by * value
-            rows.append((one.contrast.run, words.day_number(one.day), ends))
-        what = "Lift" if lifts else "Difference"
+        over, effects = effects_drawn([one.contrast for one in days], corrected=False)
+        rows = [(day.contrast.run, words.day_number(day.day), ends) for day, ends in zip(days, effects, strict=True)]
         return Chart(
-            name, f"{what} on {self.metric} {when}", "lines", (Column("variant"), Column("day", "date"), Column(over, "value")),
+            name, f"{over.split()[0].capitalize()} on {self.metric} {when}", "lines", (Column("variant"), Column("day", "date"), Column(over, "value")),
             tuple(rows), x="day", y=over, series="variant", guide="zero", caption=caption,
         )  # fmt: skip
 
@@ -331,31 +274,47 @@ class OverDays:
 
 
 def over_days(variants: Variants, metric: OnlineMetric, primary: Family) -> OverDays:
-    """The pairs of a family by day, and the two-sided test that their late difference equals the early one. Raises what ``panels_by_day`` raises."""
-    by_day = panels_by_day(variants, metric)
-    baseline, pairs, method = (
-        primary.baseline,
-        primary.pairs,
-        replace(primary.method, margin=None, alternative=TWO_SIDED),
-    )
-    start = by_day.early[0]
+    """The pairs of a family by day (in the zone of the log), and the two-sided test that their late difference equals the early one.
+
+    Late and early are halves of the days, as nobody has to choose where one ends. The days are those of the calendar: by days since a
+    unit's first row only those who came back would be left on later days, and the variant may have chosen them.
+
+    Raises InputError for a metric that looks over days by itself, DataError where the log has no times, or fewer than two days.
+    """
+    if metric.windowed:
+        raise InputError(
+            f"{metric} looks over days by itself, so it has no value of one day: take by=day with another primary metric"
+        )
+    log = with_days(variants.log)
+    units = variants.units_by(DAY, metric, log)
+    dates = units.groups[DAY].unique().sort().to_list()
+    if len(dates) < 2:
+        only = f"all rows are of {dates[0]}" if dates else "no row has a time"
+        raise DataError(f"{log.label}: {only}: whether a difference changes over days takes two days or more")
+    early, late = dates[: len(dates) // 2], dates[len(dates) // 2 :]
+    by_half, up_to_days = _adding_up(variants, log, units, early[-1]) or _again(variants, metric, log, early[-1], dates)
+    before, after, change, growth = _halves(variants, metric, by_half)
+    of_days = list(_panels(variants, metric, ((day, units.filter(units.groups[DAY] == day)) for day in dates)))
+    baseline, pairs, validity = primary.baseline, primary.pairs, variants.validity
+    method = replace(primary.method, margin=None, alternative=TWO_SIDED)
     plain = replace(method, correction=none())
 
     def contrasts_of(panels: Sequence[tuple[date, Panel]]) -> list[DayContrast]:
-        family = Family([panel for _, panel in panels], pairs, plain, baseline, variants.validity)
-        numbered = [(day, (day - start).days + 1) for day, _ in panels for _ in pairs]
+        family = Family([panel for _, panel in panels], pairs, plain, baseline, validity)
+        numbered = [(day, (day - early[0]).days + 1) for day, _ in panels for _ in pairs]
         out = [DayContrast(*day, c) for day, c in zip(numbered, family.contrasts, strict=True)]
         return sorted(out, key=lambda one: variants.names.index(one.contrast.run))
 
-    halves = [[contrast(panel, *pair, method, variants.validity) for panel in by_day.halves] for pair in pairs]
+    halves = [[contrast(panel, *pair, method, validity) for panel in (before, after)] for pair in pairs]
     of_change, of_growth = (
-        Family([panel], pairs, method, baseline, variants.validity).contrasts if panel else [None] * len(pairs)
-        for panel in (by_day.change, by_day.growth)
+        Family([panel], pairs, method, baseline, validity).contrasts if panel else [None] * len(pairs)
+        for panel in (change, growth)
     )
     changes = [Change(*half, *both) for half, *both in zip(halves, of_change, of_growth, strict=True)]
+    without = variants.arms.units.rows - units.rows
     return OverDays(
-        variants.name_of(metric), contrasts_of(by_day.days), by_day.early, by_day.late, changes, by_day.without_time,
-        lambda: contrasts_of(by_day.so_far()), variants.log.zone,
+        variants.name_of(metric), contrasts_of(of_days), early, late, changes, without,
+        lambda: contrasts_of(list(_panels(variants, metric, up_to_days))), variants.log.zone,
     )  # fmt: skip
 
 

@@ -90,6 +90,9 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
 # fmt: on
 
 
+OF_VARIANTS = ("baseline", "split", "covariates", "strata", "winsorise", "clusters")
+
+
 def _analyse(log: Any, metrics: Any, r: ExperimentRequest, plan: ExperimentPlanFile | None = None) -> Experiment:
     """Analyse an experiment as requested, at the look of a plan if there is one."""
     method = method_of(
@@ -114,16 +117,7 @@ def _analyse(log: Any, metrics: Any, r: ExperimentRequest, plan: ExperimentPlanF
         refuse_rows(rows, option_named(option))
     roles = roles_of(rows, metrics, r.primary, r.guardrails, r.margin)
     attributes = attribute_columns(rows, r.slices)
-    variants = variants_of(
-        rows,
-        list(roles),
-        baseline=r.baseline,
-        split=r.split,
-        covariates=r.covariates,
-        strata=r.strata,
-        winsorise=r.winsorise,
-        clusters=r.clusters,
-    )
+    variants = variants_of(rows, list(roles), **{name: getattr(r, name) for name in OF_VARIANTS})
     look = None if plan is None else plan.look_at(variants.arms.units.count, variants.noun)
     method = method if look is None else look.method(method)
     variants = variants.looked_at(method.test)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph
 from rankscope.experiments.heterogeneity import Heterogeneity
 from rankscope.experiments.plan import Look
 from rankscope.experiments.roles import Role
@@ -21,7 +21,7 @@ from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.contrast_result import ContrastResult, lift_interval_in_words
+from rankscope.panels.contrast_result import ContrastResult, effects_drawn, lift_interval_in_words
 from rankscope.panels.families import Family
 from rankscope.panels.method import ALTERNATIVES
 from rankscope.panels.slices import SliceContrast
@@ -337,17 +337,9 @@ class Experiment(ContrastResult):
 
     def charts(self) -> Iterator[Chart]:
         """The lift of each metric with its interval."""
-        rows = []
-        for c in self.contrasts:
-            value, bounds = c.relative_adjusted
-            if bounds.known:
-                rows.append(
-                    (
-                        ValueRange(100 * value, 100 * bounds.lower, 100 * bounds.upper),
-                        c.metric if len(self.sample_ratio.counts) == 2 else f"{c.metric}, {self.named(c)}",
-                    )
-                )
-        if rows:
+        known = [c for c in self.contrasts if c.relative_adjusted[1].known]
+        names = [c.metric if len(self.sample_ratio.counts) == 2 else f"{c.metric}, {self.named(c)}" for c in known]
+        if rows := list(zip(effects_drawn(known)[1], names, strict=True)):
             yield Chart(
                 "lifts", "Lift" if self.all_pairs else f"Lift against {self.baseline}", "intervals", (Column("lift in percent", "value"), Column("metric")), tuple(rows),
                 x="lift in percent", y="metric", guide="zero", caption="The change as a share of the baseline's value, with its interval.",
@@ -361,15 +353,10 @@ class Experiment(ContrastResult):
         """Return the lift of all units and within each slice, or the difference if a slice has no lift."""
         whole = [("all", c) for c in self.families[0].contrasts]
         parts = [*whole, *((f"{part.attribute}: {part.name}", part.contrast) for part in self.slices)]
-        lifts = all(c.relative_adjusted[1].known for _, c in parts)
-        over, by = ("lift in percent", 100) if lifts else ("difference", 1)
-        rows = []
-        for name, c in parts:
-            value, bounds = c.relative_adjusted if lifts else (c.difference, c.adjusted)
-            drawn = ValueRange(by * value, by * bounds.lower, by * bounds.upper) if bounds.known else by * value
-            rows.append((name, self.named(c), drawn))
+        over, effects = effects_drawn([c for _, c in parts])
+        rows = [(name, self.named(c), effect) for (name, c), effect in zip(parts, effects, strict=True)]
         return Chart(
-            "slices", f"{'Lift' if lifts else 'Difference'} on {self.primary} within slices", "intervals",
+            "slices", f"{over.split()[0].capitalize()} on {self.primary} within slices", "intervals",
             (Column("slice"), Column("variant"), Column(over, "value")), tuple(rows), x=over, y="slice",
             series="variant" if len(whole) > 1 else "", guide="zero",
             caption="With intervals corrected over all slices." if self.all_pairs else f"Against {self.baseline}, with intervals corrected over all slices.",

@@ -85,10 +85,8 @@ class StoredBaseline:
     def _differences(self, scores: Scores) -> Iterator[str]:
         then, now = (self.inputs[0].get("sha256") if self.inputs else None, _qrels_of(scores)["sha256"])
         if self.content is not None and (then is None or then != now) and scores.judgments_sha256 is not None:
-            then, now = (
-                self.content,
-                scores.judgments_sha256,
-            )  # the same judgments may come from another file, or from none
+            # the same judgments may come from another file, or from none
+            then, now = (self.content, scores.judgments_sha256)
         if then is None or now is None:
             when = "then" if then is None else "now"
             yield f"the judgments {when} were not read from a file, so it is unknown whether they are the same"

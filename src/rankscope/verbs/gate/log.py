@@ -36,23 +36,7 @@ from rankscope.verbs.gate.checks import FailOn, draft_check, settle_checks
 from rankscope.verbs.gate.result import Gated, GatedKind, GatedLog, LogGate
 
 READING = ("columns", "ignore")  # options of rankings that a log takes
-FOR_READERS = ("prior", "decide", "by")  # options of a plan that no check depends on
-OF_GATE = (
-    "primary",
-    "metrics",
-    "guardrails",
-    "margin",
-    "baseline",
-    "slices",
-    "clusters",
-    "test",
-    "interval",
-    "alpha",
-    "split",
-    "covariates",
-    "strata",
-    "winsorise",
-)
+REFUSED = ("all_pairs", "alternative", "correction", "window")  # options of a plan that would change a gate
 
 
 @dataclass(frozen=True)
@@ -70,7 +54,7 @@ class PlannedGate:
         if source is None:
             return cls(None, metrics, tolerance, request)
         plan = read_plan(source).once_read
-        if odd := next((name for name in plan.options if name not in {*OF_GATE, *FOR_READERS}), None):
+        if odd := next((name for name in plan.options if name in REFUSED), None):
             raise InputError(f"the plan sets {odd}, which a gate does not take: leave it out of the plan")
         chosen, planned = plan.applied(metrics, request)
         roles = roles_of(log, chosen, planned.primary, planned.guardrails, planned.margin)
@@ -231,17 +215,8 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line for a log
     if plan is not None and all(validity.holds for validity in gated.validity.values()):
         plan.write(gated.look, gated.noun)
     ignored = frozenset(codes_of(policies.get("ignore") or ()))
-    return LogGate(
-        checks,
-        gated.baseline,
-        words.listing(candidates, most=12),
-        gated.method,
-        fail_on,
-        (),
-        gated,
-        candidates,
-        ignored,
-    )
+    names = words.listing(candidates, most=12)
+    return LogGate(checks, gated.baseline, names, gated.method, fail_on, (), gated, candidates, ignored)
 
 
 def refuse_others(design: str, of_variants: Mapping[str, Any], of_policies: Mapping[str, Any], label: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import LogHealth
@@ -244,11 +244,7 @@ def _lines(values: Sequence[OnlineValue], name: str, over: str, caption: str) ->
         if len(known) < 2:
             continue
         rows: tuple[tuple[Value, ...], ...] = tuple(
-            (
-                metric,
-                words.day_number(one.part) if over == "day" else one.part,
-                ValueRange(one.value, one.bounds.lower, one.bounds.upper) if one.bounds.known else one.value,
-            )
+            (metric, words.day_number(one.part) if over == "day" else one.part, one.bounds.around(one.value))
             for one in known
         )
         columns = Column("metric"), Column(over, "date" if over == "day" else "count"), Column("value", "value")

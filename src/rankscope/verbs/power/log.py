@@ -97,8 +97,6 @@ def pilot_of(users: Variants, metric: OnlineMetric) -> Pilot:
     return Pilot(plain.value, math.sqrt(variance), explained, moved, rate)
 
 
-# --- the plan -----------------------------------------------------------------------------------------------------
-
 PLANNED = (paired.t, permutation.permutation, sequential.anytime, sequential.group_sequential)
 USUAL_LIFTS = (0.01, 0.02, 0.05, 0.1)  # shares of the value now
 Sizes = Sequence[tuple[float, bool]]  # differences, and whether each is a share of the value

@@ -23,16 +23,8 @@ from rankscope.verbs.power.log import ExperimentPlan, lifts_of, plan_of_log
 from rankscope.verbs.power.policies import PolicyPlan, plan_policies
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
 
-FOR_LOGS = (
-    "lift",
-    "covariates",
-    "share",
-    "strata",
-    "winsorise",
-    "test",
-    "guardrails",
-    "margin",
-)  # only for plans from logs
+# only for plans from logs
+FOR_LOGS = ("lift", "covariates", "share", "strata", "winsorise", "test", "guardrails", "margin")
 OF_ESTIMATES = ("target", "reward", "logging", "model", "examination", "force")
 OF_LOGS = ("columns", "difference", "power", "alpha", "comparisons", "n", "clusters", *FOR_LOGS)
 OF_POLICIES = ("columns", "lift", "difference", "power", "alpha", "comparisons", "n", "baseline")
