@@ -337,9 +337,8 @@ class Interleaved:
             raise DataError(f"{self.log.label}: competitive pairs need two rankers and the columns {ranks}")
         pair, place = ["impression_id", (pl.col("position") - 1) // 2], pl.col("position")
         wished = (pl.col(name).cast(pl.Float64).fill_null(math.inf).sort_by(place) for name in self.ranks)
-        one, other = (
-            (wish.first() > wish.last()).over(pair) for wish in wished
-        )  # true if the later item is wished first
+        # true if the later item is wished first
+        one, other = ((wish.first() > wish.last()).over(pair) for wish in wished)
         last = pl.col("team").sort_by(place).last().over(pair)
         wanted = pl.when(last == self.rankers[0]).then(one).otherwise(other)
         return replace(self.log, frame=self.log.frame.filter(wanted & (pl.len().over(pair) == 2)))

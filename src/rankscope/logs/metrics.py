@@ -309,9 +309,8 @@ class _Windowed(OnlineMetric):
     def _parts(self, value: pl.Expr, days: float, end: datetime | None, **sums: pl.Expr) -> RatioParts:
         if end is None:
             raise InputError(f"{self}: the log has no times")
-        whole = (
-            first <= end - timedelta(days=days)
-        ).any()  # row by row, as older Polars take a literal for a list here
+        # row by row, as older Polars take a literal for a list here
+        whole = (first <= end - timedelta(days=days)).any()
         seen, left_out = whole.cast(pl.Float64), (~whole).cast(pl.Float64)
         return RatioParts("unit", value * seen, seen, left_out, prepared=_with_first, distinct=True, sums=sums)
 

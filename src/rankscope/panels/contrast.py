@@ -448,9 +448,8 @@ class Contrast:
                 alike = f"every {unit} of {self.run} has the same value, and of {self.baseline}"
             return f" ({signed}, {p_value}{corrected}): {alike}, so a verdict needs more {words.plural(unit)}."
         of_means = self.method.test is None or self.method.test.of not in {"signs", "ranks"}
-        if not of_means or self.smallest > self.method.corrected_alpha(
-            self.comparisons
-        ):  # it detects other differences, or none
+        # it detects other differences, or none
+        if not of_means or self.smallest > self.method.corrected_alpha(self.comparisons):
             return f" ({signed}, {self._evidence}{corrected})."
         return f" ({signed}, {self._evidence}{corrected}). {self.reach}."
 

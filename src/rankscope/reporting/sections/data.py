@@ -39,9 +39,8 @@ class DataPart(PagePart):
     @cached_property
     def doubts(self) -> list[Note]:
         """The warnings of the data."""
-        cautions = [
-            w for w in self.subject.result.warnings if not (self.same and w.code == "RS115")
-        ]  # in more words here
+        # in more words here
+        cautions = [w for w in self.subject.result.warnings if not (self.same and w.code == "RS115")]
         return [*(Note(text, "", "RS115") for text in self.same), *caution_notes(cautions, "the table below lists all")]
 
     @cached_property

@@ -46,9 +46,8 @@ class Canvas:
         tooltips = tellings(self.chart)
         if self.chart.query:
             looks["cursor"] = "pointer"
-        spoken = (
-            len(self.chart.rows) <= MAX_SPOKEN_MARKS and self.width is not None
-        )  # a page has a table for screen readers
+        # a page has a table for screen readers
+        spoken = len(self.chart.rows) <= MAX_SPOKEN_MARKS and self.width is not None
         base = getattr(self.alt.Chart(), f"mark_{kind}")(aria=spoken, **looks)
         hover = ", ".join(f"{json.dumps(header)}: {text}" for header, text in tooltips)
         base = base.encode(tooltip=self.alt.TooltipValue({"expr": f"{{{hover}}}"}))

@@ -220,9 +220,8 @@ def _name_axes(spec: Any, names: Mapping[str, Sequence[str]]) -> Any:
     out = {key: part if key == "datasets" else _name_axes(part, names) for key, part in spec.items()}
     titled = out["axis"] if isinstance(out.get("axis"), dict) and "title" in out["axis"] else out
     title = titled.get("title")
-    if (
-        isinstance(title, str) and title in names and (titled is not out or "field" in out)
-    ):  # a title in lines is a list
+    # a title in lines is a list
+    if isinstance(title, str) and title in names and (titled is not out or "field" in out):
         titled["title"] = names[title]
     return out
 

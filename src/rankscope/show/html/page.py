@@ -204,10 +204,8 @@ def alt_of(chart: Chart) -> str:
     """
     value = scale_of_values(chart)
     at = chart.at(value)
-    of_queries = chart.query and chart.form in {
-        "ordered",
-        "points",
-    }  # a place or a number on the other axis names no one
+    # a place or a number on the other axis names no one
+    of_queries = chart.query and chart.form in {"ordered", "points"}
     names = {chart.query, chart.series} if of_queries else {chart.x, chart.y, chart.series}
     named = [i for i, column in enumerate(chart.columns) if column.header in names - {value, ""}]
     digits = 1 if in_percent(value) else None
