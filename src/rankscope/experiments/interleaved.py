@@ -158,11 +158,9 @@ class Interleaved:
             share = (1 + np.sign(np.round(share - 0.5, 12))) / 2
         weights = np.ones(len(share)) if each_unit else of
         apart = 2 * share - 1
-        error = (
-            float(np.linalg.norm(weights * (apart - np.average(apart, weights=weights))) / weights.sum())
-            if len(share)
-            else 0.0
-        )
+        error = 0.0
+        if len(share):
+            error = float(np.linalg.norm(weights * (apart - np.average(apart, weights=weights))) / weights.sum())
         measure = in_scale(Measure(name, "higher", self.credit.range, unit=units.noun), [error, 0.0])
         both = None if (weights == 1).all() else np.stack([weights, weights])
         names = tuple(map(str, range(len(share))))

@@ -58,11 +58,8 @@ class Look:
         """The look in a sentence."""
         share = words.percent(min(self.units / self.planned, 1.0))
         after = "the last look" if self.last else "alpha is left for later looks"
-        changed = (
-            " The plan was changed after its first look, so the rate of false differences is not known."
-            if self.changed
-            else ""
-        )
+        warning = " The plan was changed after its first look, so the rate of false differences is not known."
+        changed = warning if self.changed else ""
         return f"Look {self.number} of the plan: {words.counted(self.units, noun)} of {words.count(self.planned)} ({share}), {after}.{changed}"
 
     def record(self) -> dict[str, Any]:
@@ -131,14 +128,8 @@ class ExperimentPlanFile:
                 f"the last look of the plan was at {words.count(taken[-1])} {words.plural(noun)}: its verdict is final. Write a new plan for another experiment"
             )
         earlier = taken[:-1] if again else taken
-        return Look(
-            len(earlier) + 1,
-            taken[-1] if again else units,
-            planned,
-            tuple(earlier),
-            spending,
-            digest not in {"", self.digest},
-        )
+        at, changed = taken[-1] if again else units, digest not in {"", self.digest}
+        return Look(len(earlier) + 1, at, planned, tuple(earlier), spending, changed)
 
     def _taken(self) -> tuple[Sequence[int], str]:
         """The units at each look so far, and the digest of the plan at the first one."""
@@ -158,13 +149,8 @@ class ExperimentPlanFile:
             return
         _, digest = self._taken()
         looks = [{"look": at, "units": units} for at, units in enumerate((*look.earlier, look.units), 1)]
-        state = {
-            "schema": "rankscope/looks/1",
-            "plan_sha256": digest or self.digest,
-            "unit": noun,
-            "planned_units": look.planned,
-            "looks": looks,
-        }
+        head = {"schema": "rankscope/looks/1", "plan_sha256": digest or self.digest, "unit": noun}
+        state = {**head, "planned_units": look.planned, "looks": looks}
         write_file(self.state, [json.dumps(state, indent=2), "\n"])
 
 

@@ -288,12 +288,8 @@ class Variants:
         """Warn of a table of events, if it has several rows per unit and a metric is a mean, count or share of units."""
         units, log = self.arms.units.single, self.log
         per_unit = any(isinstance(metric, Mean | Count | Share) for metric in metrics)
-        events = (
-            units.rows > units.count == self.users
-            and log.has("unit_id")
-            and log.events is None
-            and not log.of_impressions
-        )
+        several = units.rows > units.count == self.users and log.has("unit_id")
+        events = several and log.events is None and not log.of_impressions
         if events and per_unit and all(fault.code != RepeatedUnits.code for fault in faults):
             rule = OnlyEvents if log.before is None else OnlyEventsAfter
             yield rule.caution(log=log.label, rows=units.rows, unit=units.noun, total=units.count)
@@ -416,11 +412,8 @@ def shares_of(split: Any) -> dict[str, float] | None:
     if split is None:
         return None
     texts = [split] if isinstance(split, str) else split
-    pairs = (
-        split.items()
-        if isinstance(split, Mapping)
-        else [part.rpartition("=")[::2] for text in texts for part in str(text).split(",")]
-    )
+    parts = [part.rpartition("=")[::2] for text in texts for part in str(text).split(",")]
+    pairs = split.items() if isinstance(split, Mapping) else parts
     out: dict[str, float] = {}
     for name, part in pairs:
         if not str(name).strip():

@@ -48,6 +48,8 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 LOOKED = 100  # files of a folder that are asked for their columns
 KEYS = tuple(key for one in LOG_FORMATS.values() for key in one.keys)
 
+ColumnsOption = Mapping[str, str] | str | None  # roles of columns by name, as the caller gives them
+
 
 def log_format_named(name: str | None) -> LogFormat | None:
     """Return the format of this name in any spelling; None for a table or no name. Raises InputError for an unknown name."""
@@ -71,11 +73,7 @@ NEAR = 1000  # rows that are searched for the first id before all are read
 
 
 def read_log(
-    source: Any,
-    *,
-    columns: Mapping[str, str] | str | None = None,
-    log_format: str | None = None,
-    clock: Clock | None = None,
+    source: Any, *, columns: ColumnsOption = None, log_format: str | None = None, clock: Clock | None = None
 ) -> Log:
     """Read a log: one row per shown item with its clicks and more, or one row per user with numbers.
 
@@ -98,11 +96,7 @@ OF = {"item_id", "impression_id", "unit_id"}  # roles: every log has one
 
 
 def log_of(
-    source: Any,
-    *,
-    columns: Mapping[str, str] | str | None = None,
-    log_format: str | None = None,
-    clock: Clock | None = None,
+    source: Any, *, columns: ColumnsOption = None, log_format: str | None = None, clock: Clock | None = None
 ) -> Log | None:
     """Read an input as a log if its columns are those of a log; None for judgments, rankings and other inputs."""
     if isinstance(source, LogRows):
@@ -126,14 +120,14 @@ def log_of(
     return _log_by_columns(rows, columns, clock)
 
 
-def _log_by_columns(rows: LogRows, columns: Mapping[str, str] | str | None, clock: Clock | None) -> Log | None:
+def _log_by_columns(rows: LogRows, columns: ColumnsOption, clock: Clock | None) -> Log | None:
     rows, columns = as_sums(rows, columns)
     roles, _ = roles_by_name(list(rows.schema), columns, rows.source.label)
     is_log = rows.sums is not None or (DONE & set(roles) and OF & set(roles))
     return log_from(rows, columns, clock) if is_log else None
 
 
-def log_from(rows: LogRows, columns: Mapping[str, str] | str | None, clock: Clock | None = None) -> Log:
+def log_from(rows: LogRows, columns: ColumnsOption, clock: Clock | None = None) -> Log:
     """Return the log of some rows, with columns in their types. Raises InputError for columns that are not of a log."""
     rows, columns = as_sums(rows, columns)
     roles, notes = roles_by_name(list(rows.schema), columns, rows.source.label)
@@ -296,9 +290,7 @@ def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
 # --- what columns are ---------------------------------------------------------------------------------------------
 
 
-def roles_by_name(
-    names: Sequence[str], columns: Mapping[str, str] | str | None, label: str
-) -> tuple[dict[str, str], list[str]]:
+def roles_by_name(names: Sequence[str], columns: ColumnsOption, label: str) -> tuple[dict[str, str], list[str]]:
     """Return the column of each role, by the given roles and then by name, and notes about choices."""
     roles = _checked_roles(names, columns, label) if columns else {}
     notes = []
@@ -339,7 +331,7 @@ def _checked_roles(names: Sequence[str], columns: Mapping[str, str] | str, label
     return out
 
 
-def _numbers(names: Sequence[str], columns: Mapping[str, str] | str | None) -> set[str]:
+def _numbers(names: Sequence[str], columns: ColumnsOption) -> set[str]:
     """Return the columns that are only numbers, as given."""
     pairs = column_roles(columns, "visit=number") if columns else []
     return {name for name, role in pairs if name in names and plain_name(role) == NUMBER}

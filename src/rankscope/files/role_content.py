@@ -20,21 +20,19 @@ ONE_ROW_EACH = ("item_id", "impression_id", "session_id", "position", "shown")
 # keys of things that a unit has several of
 OTHER_KEYS = ("event", "row", "order", "transaction", "record", "log", "line", "request")
 KEY_WORDS = frozenset({"id", "key", "uid", "uuid", "guid", "hash"})
-PEOPLE = frozenset(
-    {
-        "user",
-        "customer",
-        "client",
-        "visitor",
-        "member",
-        "player",
-        "account",
-        "shopper",
-        "subscriber",
-        "cookie",
-        "device",
-    }
-)
+PEOPLE = {
+    "user",
+    "customer",
+    "client",
+    "visitor",
+    "member",
+    "player",
+    "account",
+    "shopper",
+    "subscriber",
+    "cookie",
+    "device",
+}
 FLAGS = ("0", "1", "0.0", "1.0", "true", "false", "yes", "no", "y", "n", "t", "f")
 SAMPLE = 10_000  # rows at the top that are searched
 FEWEST = 20  # rows below which a column with two values may hold ids

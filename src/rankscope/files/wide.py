@@ -80,12 +80,8 @@ def wide_table(source: Any, name: str | None = None) -> WideTable:
     if not rows:
         raise InputError(f"{label}: no question is there; {EXPECTED}")
     names = {plain_name(str(key)): str(key) for row in rows for key in row}
-    columns = {
-        role: names[plain_name(one)]
-        for role, some in ROLES.items()
-        for one in reversed(some)
-        if plain_name(one) in names
-    }
+    known = ((role, plain_name(one)) for role, some in ROLES.items() for one in reversed(some))
+    columns = {role: names[plain] for role, plain in known if plain in names}
     if not columns.keys() & {"contexts", "context_ids"} and "context" in names:  # of a chain of LangChain
         rest = {role: one for role, one in columns.items() if one != names["context"]}
         columns = {"contexts": names["context"], **rest}

@@ -263,12 +263,8 @@ class Planned:
 
 
 def _example(look: int, looks: int) -> str:
-    return (
-        "shares=("
-        + ", ".join(f"{number / looks:.2g}" for number in range(1, look + 1))
-        + ("," if look == 1 else "")
-        + ")"
-    )
+    shares = ", ".join(f"{number / looks:.2g}" for number in range(1, look + 1))
+    return f"shares=({shares}{',' if look == 1 else ''})"
 
 
 # --- the tests

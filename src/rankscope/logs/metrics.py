@@ -268,11 +268,8 @@ def _queries(again: pl.Expr, rows: pl.LazyFrame, groups: list[str]) -> pl.LazyFr
         return pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift(step)) for name in names)
 
     groups = [name for name in groups if name != "query_id"]  # the next query of a session is one of another slice
-    once = (
-        rows.select(*groups, query, at)
-        .filter(~alike([*groups, "query_id", "timestamp"], 1))
-        .unique(maintain_order=True)
-    )
+    others = rows.select(*groups, query, at).filter(~alike([*groups, "query_id", "timestamp"], 1))
+    once = others.unique(maintain_order=True)
     starts = query.is_not_null() & ~(alike(groups, 1) & (query == query.shift(1)).fill_null(value=False))
     ordered = once.sort(*groups, at, maintain_order=True).filter(starts)
     return ordered.with_columns(alike(groups, -1).alias(" next")).with_columns(again.alias(" again"))

@@ -180,15 +180,8 @@ def _pages(log: Log, rows: pl.DataFrame, names: pl.DataFrame, remarks: tuple[str
     session = of_list.pop("session_id", np.arange(len(lists)))
     unit = "user" if log.has("unit_id") else "session" if log.has("session_id") else "list"
     rankers, parts = (tuple(of_list.pop(f"{name}s", ())) for name in ("ranker", "part"))
-    pages = Pages(
-        item,
-        click,
-        PairIds(Ids(names["query_id"]), Ids(names["item_id"])),
-        session,
-        of_list.pop("unit_id", session),
-        **of_list,
-        **of_cell,
-    )
+    pairs, units = PairIds(Ids(names["query_id"]), Ids(names["item_id"])), of_list.pop("unit_id", session)
+    pages = Pages(item, click, pairs, session, units, **of_list, **of_cell)
     return ReadPages(pages, remarks, rankers, parts, unit)
 
 

@@ -321,14 +321,8 @@ def _with_before(
             nothing = 1.0 if early[metric].parts(log.before, None).denominator is None else 0.0
             above[i], below[i] = np.where(inside, own[:, 0], 0.0), np.where(inside, own[:, 1], nothing)
     censored = tuple(0 if metric in early else now.censored[now.metrics.index(metric)] for metric in metrics)
-    return replace(
-        now,
-        metrics=tuple(metrics),
-        numerators=above,
-        denominators=below,
-        censored=censored,
-        ids=now.ids if ids else None,
-    )
+    named = now.ids if ids else None
+    return replace(now, metrics=tuple(metrics), numerators=above, denominators=below, censored=censored, ids=named)
 
 
 def adds_up(log: Log, metric: Earning, by: str) -> bool:

@@ -145,14 +145,9 @@ COLUMNS: dict[str, Col] = {
     "equivalence_level_adjusted": _equivalence("level", "equivalence_adjusted", "_adjusted"),
     "noninferiority_p_value": Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
 }  # fmt: skip
-WITH_MARGIN = (
-    "margin",
-    "equivalence_p_value",
-    "equivalence_ci_lower",
-    "equivalence_ci_upper",
-    "noninferiority_p_value",
-)
-DECIDED = ("equivalence_ci_lower_adjusted", "equivalence_ci_upper_adjusted", "equivalence_level_adjusted")
+ENDS = ("equivalence_ci_lower", "equivalence_ci_upper")
+WITH_MARGIN = ("margin", "equivalence_p_value", *ENDS, "noninferiority_p_value")
+DECIDED = (*(f"{end}_adjusted" for end in ENDS), "equivalence_level_adjusted")
 
 
 def columns_named(*names: str, at: str = "", **heads: str) -> tuple[Col, ...]:

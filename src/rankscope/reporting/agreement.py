@@ -327,11 +327,7 @@ class OnlineAgreement(Result):
         out = []
         for variant in self.pairing.candidates:
             offline, online = self._offline(variant), self._online(variant)
-            pairs = [
-                (offline[0], online[0]),
-                *((c, online[0]) for c in offline[1:]),
-                *((offline[0], c) for c in online[1:]),
-            ]
+            pairs = [(c, online[0]) for c in offline] + [(offline[0], c) for c in online[1:]]
             out += [BothVerdicts(variant, *pair, decides=i == 0) for i, pair in enumerate(pairs)]
         return sorted(out, key=lambda row: not row.decides)
 
@@ -384,11 +380,8 @@ class OnlineAgreement(Result):
     @property
     def conventions(self) -> dict[str, Any]:
         """Which run is which variant, and how each was compared."""
-        return {
-            "runs": dict(self.pairing.runs),
-            "offline": self.comparison.conventions,
-            "online": self.experiment.conventions,
-        }
+        of_both = {"offline": self.comparison.conventions, "online": self.experiment.conventions}
+        return {"runs": dict(self.pairing.runs), **of_both}
 
     def json_header(self) -> dict[str, Any]:
         """The answer, what usually explains it, the conventions and what was read."""

@@ -78,11 +78,8 @@ def answer(experiment: Experiment, sections: Sequence[Section]) -> Answer:
             INVALID, "invalid", replace(experiment.table("variants"), name="answer"), checked=split, step=step
         )
     best, *others = _best(experiment)
-    more = (
-        [f"{c.run} {change(c, lift=True)}" for c in others]
-        if len(others) <= FEW
-        else [f"best of {len(others) + 1} variants"]
-    )
+    more = [f"{c.run} {change(c, lift=True)}" for c in others]
+    more = more if len(others) <= FEW else [f"best of {len(others) + 1} variants"]
     text = "; ".join([f"{best.run} {change(best, named=True, lift=True)}", *more])
     at = "warnings" if any(section.name == "warnings" for section in sections) else ""
     return Answer(
@@ -130,11 +127,7 @@ def _caution(experiment: Experiment) -> str:
 
 def next_step(experiment: Experiment, best: Contrast) -> str:
     """Return what to do next: more units, guardrails to look at, or a decision."""
-    guards = [
-        c
-        for c in experiment.contrasts
-        if experiment.part_of(c) == "guardrail" and (c.run, c.baseline) == (best.run, best.baseline)
-    ]
+    guards = [c for c in experiment.guards if (c.run, c.baseline) == (best.run, best.baseline)]
     lost = [c.metric for c in guards if c.verdict == "worse"]
     several, needed = words.plural(experiment.units.noun), best.queries_needed or 0
     if best.verdict == "cannot tell":

@@ -99,19 +99,13 @@ def _of_several(result: Interleaving) -> tuple[str, str, str]:
     """Return the headline of three rankers or more, its verdict, and the next step: by the ranker with the most clear wins."""
     (leader, wins), *others = result.wins.items()
     if not wins:
-        return (
-            f"No clear preference between {len(result.systems)} rankers",
-            "cannot tell",
-            "choose by cost, or collect more lists",
-        )
+        text = f"No clear preference between {len(result.systems)} rankers"
+        return text, "cannot tell", "choose by cost, or collect more lists"
     text = f"Users prefer {leader} to {'all' if wins == len(others) else f'{wins} of'} {len(others)} other rankers"
     pairs = {(edge.winner, edge.loser) for edge in result.edges}
     if ahead := [name for name, _ in others if (name, leader) in pairs]:
-        return (
-            text,
-            "cannot tell",
-            f"compare {leader} and {words.listing(ahead)} alone: {words.listing(ahead)} is preferred to {leader}",
-        )
+        other = words.listing(ahead)
+        return text, "cannot tell", f"compare {leader} and {other} alone: {other} is preferred to {leader}"
     unclear = [name for name, _ in others if (leader, name) not in pairs]
     more = f", or collect more lists to tell it from {words.listing(unclear)}" if unclear else ""
     return text, "better", f"launch {leader}{more}"

@@ -180,11 +180,8 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
         about = lacking if odd in {*OF_EXPERIMENT, *OF_POLICIES} else "rankings"
         raise InputError(f"{option_named(odd)} is about {about}: leave it out for {log.label}")
     if design in {"policies", "rankers"}:
-        of_design = (
-            estimate(log, estimators=metrics, **chosen)
-            if design == "policies"
-            else interleaving(log, credit=metrics, **chosen)
-        )
+        verb, of_verb = (estimate, "estimators") if design == "policies" else (interleaving, "credit")
+        of_design = verb(log, **{of_verb: metrics}, **chosen)
         return _with_clicks(page_of_result(of_design, title, command), log, models)
     plan = chosen.pop("plan", None)
     wanted, request = metrics, ExperimentRequest(**chosen)
@@ -301,12 +298,7 @@ def _board(both: OnlineAgreement) -> Table:
         c, (relative, bounds) = one.contrast, one.contrast.relative
         lift = ValueRange(relative, bounds.lower, bounds.upper, text=words.in_table(words.relative(relative)))
         labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
-        values: list[Value] = [
-            value_cell(c, c.baseline_value),
-            value_cell(c, c.value),
-            difference_cell(c),
-            interval_cell(c),
-        ]
+        values = value_cell(c, c.baseline_value), value_cell(c, c.value), difference_cell(c), interval_cell(c)
         rows.append((*labels, *values, one.verdict, lift if bounds.known else None))
     heads = ["side", *(["variant"] if several else []), "metric"]
     first, second = both.pairing.baseline, "value" if several else both.pairing.candidates[0]

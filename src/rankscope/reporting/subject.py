@@ -94,12 +94,8 @@ class Subject(Generic[R]):
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """All systems: the baseline of a comparison first, otherwise in the given order."""
-        comparison, names = self.comparison, self.lead.systems
-        return (
-            names
-            if comparison is None
-            else (comparison.baseline, *(name for name in names if name != comparison.baseline))
-        )
+        first = () if self.comparison is None else (self.comparison.baseline,)
+        return (*first, *(name for name in self.lead.systems if name not in first))
 
     @cached_property
     def rivals(self) -> Sequence[Contrast]:
@@ -246,12 +242,9 @@ class PagePart:
         if cls.needs_rankings and (not subject.runs or subject.metric is None):
             return None
         part = cls(subject)
-        blocks = tuple(part.blocks())
-        return (
-            Section(cls.name, cls.title, blocks, part.lead(), part.folded, part.caution(), cls.label)
-            if blocks
-            else None
-        )
+        if not (blocks := tuple(part.blocks())):
+            return None
+        return Section(cls.name, cls.title, blocks, part.lead(), part.folded, part.caution(), cls.label)
 
     @property
     def scores(self) -> Scores:

@@ -153,12 +153,9 @@ class SlicesPart(PagePart):
     @cached_property
     def parts(self) -> list[SliceContrast]:
         """The slices on the main metric."""
-        comparison = self.comparison
-        return (
-            [p for p in comparison.slices.contrasts if p.contrast.metric == comparison.primary]
-            if comparison.slices
-            else []
-        )
+        slices = self.comparison.slices
+        parts = slices.contrasts if slices else ()
+        return [part for part in parts if part.contrast.metric == self.comparison.primary]
 
     def blocks(self) -> Iterator[Any]:
         comparison, parts = self.comparison, self.parts

@@ -104,12 +104,8 @@ def _conventions(subject: Subject[Any], scores: Scores) -> Iterator[Fact]:
 def _method(subject: Subject[Any], comparison: Comparison) -> Iterator[Fact]:
     """Yield the method of the comparison."""
     method = comparison.method
-    yield (
-        "baseline",
-        "every run against every other"
-        if comparison.all_pairs
-        else words.listing(comparison.baselines or [comparison.baseline]),
-    )
+    baselines = words.listing(comparison.baselines or [comparison.baseline])
+    yield "baseline", "every run against every other" if comparison.all_pairs else baselines
     yield "primary metric", f"{comparison.primary}{'' if comparison.primary_declared else ' (the first one)'}"
     usual = f"paired t, or if fewer than {FEWEST} queries differ, the exact sign-flip test"
     yield "test", usual if method.test is None else str(method.test)

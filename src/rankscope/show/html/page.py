@@ -124,11 +124,8 @@ def render(page: Page) -> str:
     explored = page.explorer is not None
     # without the runtime of charts: it runs when the first chart is drawn
     names = [*assets.SCRIPTS, *(assets.CHART_SCRIPTS if drawn else ()), *(assets.EXPLORER_SCRIPTS if explored else ())]
-    first, scripts, drawing = (
-        assets.static(assets.FIRST),
-        [assets.static(name) for name in names],
-        runtime() if drawn else "",
-    )
+    first, scripts = assets.static(assets.FIRST), [assets.static(name) for name in names]
+    drawing = runtime() if drawn else ""
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     filled = environment().get_template("page.html.j2").render(
         page=page, sections=sections, first=markup(first), themes=markup(assets.as_data(themes())) if drawn else "",
@@ -172,10 +169,10 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> dict[str, Any
         "anchor": anchor,
         "chart": chart,
         "name": name,
+        "alt": alt_of(chart),
         "data": "",
         "height": 0,
         "table": None,
-        "alt": alt_of(chart),
     }
     if not chart.rows:
         return made
@@ -209,11 +206,8 @@ def alt_of(chart: Chart) -> str:
     names = {chart.query, chart.series} if of_queries else {chart.x, chart.y, chart.series}
     named = [i for i, column in enumerate(chart.columns) if column.header in names - {value, ""}]
     digits = 1 if in_percent(value) else None
-    known = [
-        (number, row)
-        for row in chart.rows
-        if isinstance(number := plain_value(row[at]), int | float) and math.isfinite(number)
-    ]
+    numbers = [(plain_value(row[at]), row) for row in chart.rows]
+    known = [(n, row) for n, row in numbers if isinstance(n, int | float) and math.isfinite(n)]
     if not known:
         return chart.title
 

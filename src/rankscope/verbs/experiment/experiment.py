@@ -127,17 +127,7 @@ def _analyse(log: Any, metrics: Any, r: ExperimentRequest, plan: ExperimentPlanF
     parts, tests, notes = slices_of(variants, attributes, lead, families[0])
     days, tests = share_alpha(over_days(variants, lead, families[0]) if over else None, tests, method)
     return Experiment(
-        variants,
-        roles,
-        families,
-        tuple(parts),
-        tuple(cautions),
-        believed,
-        tuple(tests),
-        days,
-        tuple(notes),
-        r.decide,
-        look,
+        variants, roles, families, parts, cautions, believed, tests, days, slice_notes=notes, decide=r.decide, look=look
     )
 
 
@@ -156,11 +146,8 @@ def _compare(variants: Variants, roles: Mapping[OnlineMetric, Role], method: Met
         parts[role.part].append(panels[metric])
     Family([*panels.values()], pairs, method, baseline).check_margins()
     methods = {"guardrail": replace(method, correction=none(), alternative=TWO_SIDED)}
-    families = [
-        Family(some, pairs, methods.get(part, method), baseline, variants.validity)
-        for part, some in parts.items()
-        if some
-    ]
+    held = {part: panels for part, panels in parts.items() if panels}
+    families = [Family(held[part], pairs, methods.get(part, method), baseline, variants.validity) for part in held]
     for family in families:
         _ = family.contrasts  # a test that does not fit is refused here
     return families

@@ -136,14 +136,8 @@ class Experiment(ContrastResult):
     @property
     def decisions(self) -> list[Decision]:
         """The decision about each variant."""
-        return list(
-            decisions(
-                *(
-                    [c for c in some if c.baseline == self.baseline]
-                    for some in (self.families[0].contrasts, self.guards)
-                )
-            )
-        )
+        some = self.families[0].contrasts, self.guards
+        return list(decisions(*([c for c in contrasts if c.baseline == self.baseline] for contrasts in some)))
 
     def _of_decision(self) -> Iterator[str]:
         rule = rule_in_words(self.primary, self.guards)
@@ -264,20 +258,12 @@ class Experiment(ContrastResult):
         """Yield guardrails, all other clear verdicts, and requested extras."""
         first, *others = self.families
         for c in self.guards:
-            alarms = (
-                " It can only alarm: no accepted loss was given."
-                if c.margin is None and c.verdict == "cannot tell"
-                else ""
-            )
+            only_alarms = c.margin is None and c.verdict == "cannot tell"
+            alarms = " It can only alarm: no accepted loss was given." if only_alarms else ""
             yield f"Guardrail: {c.sentence()}{_beyond_margin(c, guards=True)}{alarms}"
-        rest = [
-            c
-            for family in others
-            for c in family.contrasts
-            if self.part_of(c) == "secondary" and c.verdict in CLEAR | WITHIN
-        ]
-        for c in rest:
-            yield c.sentence() + (self._lift_of(c) if c.verdict in CLEAR else "")
+        for c in (c for family in others for c in family.contrasts if self.part_of(c) == "secondary"):
+            if c.verdict in CLEAR | WITHIN:
+                yield c.sentence() + (self._lift_of(c) if c.verdict in CLEAR else "")
         if self.days is not None:
             yield from self.days.sentences(self.method)
         yield from sentences_of_slices(self.heterogeneity, self.method)

@@ -224,12 +224,8 @@ def _status(check: Check, fail_on: FailOn, floor: float, method: Method) -> tupl
         return ("fail", "a loss is proved") if proved else ("cannot tell", check.reason)
     if math.isnan(check.lower):
         if proved and check.loss > check.tolerance + ROUNDING:
-            return (
-                "fail",
-                f"every {check.contrast.panel.measure.unit} lost the same"
-                if check.method == FLIPS
-                else "the loss is proved",
-            )
+            alike = f"every {check.contrast.panel.measure.unit} lost the same"
+            return "fail", alike if check.method == FLIPS else "the loss is proved"
         within = check.possible_loss <= check.tolerance + ROUNDING
         ruled = "ruled out" if within else "not ruled out"
         return "pass" if within else "cannot tell", f"a loss above the tolerance is {ruled} without an interval"

@@ -285,11 +285,8 @@ class GateResult(Result):
 
 
 def _run_columns(gate: Gate) -> tuple[Col, ...]:
-    names = (
-        Col("run", of=lambda _: gate.candidate),
-        Col("baseline", of=lambda _: gate.baseline),
-        Col("metric", head="metric"),
-    )
+    runs = Col("run", "baseline", of=lambda _: (gate.candidate, gate.baseline))
+    names = (runs, Col("metric", head="metric"))
     counts = (
         Col("loss", "loss_upper", kind="value"), Col("queries", "differing", kind="count"),
         *(Col(name, head=head, kind="count") for name, head in (("wins", "W"), ("losses", "L"), ("ties", "T"))),
