@@ -109,13 +109,9 @@ class Interleaved:
         log = self._with_events
         if self.credit.whole_lists or log.elsewhere is not None:
             return log
-        named = {
-            name
-            for one in summed(self.credit, self.rankers).values()
-            for part in (one.value(log), *one.sums(log))
-            for name in part.meta.root_names()
-        }
-        named |= {*self.ranks, *UNITS, "team", "position", "click"}
+        each = summed(self.credit, self.rankers).values()
+        parts = [part for credit in each for part in (credit.value(log), *credit.sums(log))]
+        named = {*self.ranks, *UNITS, "team", "position", "click"}.union(*(part.meta.root_names() for part in parts))
         columns = [name for name in log.schema if name in named]
         ids = [name for name in columns if name in {*UNITS, "team"}]
         rows = log.gather(lambda frame: frame.select(columns), ids=ids)

@@ -157,14 +157,8 @@ def _question(row: Mapping[str, Any], number: int, columns: Mapping[str, str], w
     evidence = _passages(cells, "evidence", columns, where)
     answers = [str(one) for one in _listed(cells.get("answers")) if str(one).strip()]
     question_id = cells.get("id")
-    return Question(
-        str(question_id) if question_id not in {None, ""} else question or str(number),
-        question,
-        contexts,
-        evidence,
-        answers,
-        lengths or None,
-    )
+    name = str(question_id) if question_id not in {None, ""} else question or str(number)
+    return Question(name, question, contexts, evidence, answers, lengths or None)
 
 
 def _listed(value: Any) -> list[Any]:

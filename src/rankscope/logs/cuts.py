@@ -108,11 +108,8 @@ def cluster_columns(log: Log, clusters: Any) -> list[str]:
     columns = [log.column(name, "to cluster by") for name in slice_names(log, clusters, "clusters", "household")]
     for name in columns:
         if name in {"variant", "unit_id"}:
-            about = (
-                "of variants"
-                if name == "variant"
-                else f"that names each {log.unit_noun}, which is the unit without clusters"
-            )
+            unit = f"that names each {log.unit_noun}, which is the unit without clusters"
+            about = "of variants" if name == "variant" else unit
             raise InputError(
                 f"{log.label}: {log.roles.get(name, name)} is the column {about}: name a column of clusters, like household"
             )

@@ -273,10 +273,8 @@ class Contrast:
 
         means, bound = self.pair.means, side * (self.margin or 0.0)
         if self._margin_share is not None:
-            means, bound = (
-                less_share(self.pair.run_sample, self.pair.baseline_sample, side * self._margin_share, means),
-                0.0,
-            )
+            share, bound = side * self._margin_share, 0.0
+            means = less_share(self.pair.run_sample, self.pair.baseline_sample, share, means)
         if side > 0:
             means, bound = means.mirror, -bound
         if self._looks is not None and isinstance(means, Estimate):
@@ -420,12 +418,9 @@ class Contrast:
             return f": no {self.panel.measure.unit} is scored for both."
         p_value = words.p_value(self.p_value_adjusted)
         if self.few:
-            whole = self._counted(self.queries)
-            differ = (
-                f"{self.differing:,} of {whole} {words.agree(self.differing, 'differs')}"
-                if self.pair.by_unit
-                else whole
-            )
+            differ = self._counted(self.queries)
+            if self.pair.by_unit:
+                differ = f"{self.differing:,} of {differ} {words.agree(self.differing, 'differs')}"
             but = ", which so few do not support" * is_significant(self.p_value_adjusted, self.method.alpha)
             return f": only {differ}, and fewer than {FEWEST} cannot show one ({p_value}{but})."
         signed = words.number(self.difference, sign=True, digits=self.panel.measure.decimals)

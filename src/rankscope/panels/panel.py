@@ -253,10 +253,8 @@ class Panel:
                 added = np.where(gains == 0, 0.0, logs_of(ours) - logs_of(theirs)) if geometric else gains
                 swaps = ranks = Sample(added * weights, clusters)
                 if geometric and len(added):
-                    means, weights = (
-                        _of_logarithms(added, clusters, pulls, [exact_sum(one) / len(one) for one in (here, there)]),
-                        None,
-                    )
+                    both_means = [exact_sum(one) / len(one) for one in (here, there)]
+                    means, weights = _of_logarithms(added, clusters, pulls, both_means), None
         predicted = self.predicted is not None
         here_sample, there_sample = Sample(here, clusters, weights=pulls), Sample(there, clusters, weights=pulls)
         if predicted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -119,13 +120,8 @@ class TradeOffs:
         'B loses 0.056 nDCG@10 (6.1%) against A and is 5.6x faster.'
         """
         own, other = self.costs.by_run[run], self.costs.by_run[against]
-        parts = [self._against(run, against)]
-        parts += [
-            _cost_in_words(
-                name, own[name], other[name], sum(_kind(one) == _kind(name) for one in self.costs.columns) == 1
-            )
-            for name in self.costs.columns
-        ]
+        kinds, parts = Counter(map(_kind, self.costs.columns)), [self._against(run, against)]
+        parts += [_cost_in_words(c, own[c], other[c], kinds[_kind(c)] == 1) for c in self.costs.columns]
         return f"{run} {words.listing(parts, most=len(parts))}."
 
     def blocks(self) -> list[Block]:

@@ -33,16 +33,8 @@ def title_of(experiment: Experiment) -> str:
 
 def about(experiment: Experiment) -> str:
     """Return the dates, the number of units and the log in one line."""
-    return " · ".join(
-        filter(
-            None,
-            (
-                dates_of(experiment.log),
-                words.counted(experiment.units.count, experiment.units.noun),
-                experiment.log.source.label,
-            ),
-        )
-    )
+    log, units = experiment.log, words.counted(experiment.units.count, experiment.units.noun)
+    return " · ".join(filter(None, (dates_of(log), units, log.source.label)))
 
 
 def dates_of(log: Log) -> str:
@@ -74,23 +66,15 @@ def answer(experiment: Experiment, sections: Sequence[Section]) -> Answer:
     split = split_of(experiment)
     if not experiment.validity.holds:
         step = FIND.format(units=words.plural(experiment.units.noun))
-        return Answer(
-            INVALID, "invalid", replace(experiment.table("variants"), name="answer"), checked=split, step=step
-        )
+        variants = replace(experiment.table("variants"), name="answer")
+        return Answer(INVALID, "invalid", variants, checked=split, step=step)
     best, *others = _best(experiment)
     more = [f"{c.run} {change(c, lift=True)}" for c in others]
     more = more if len(others) <= FEW else [f"best of {len(others) + 1} variants"]
     text = "; ".join([f"{best.run} {change(best, named=True, lift=True)}", *more])
     at = "warnings" if any(section.name == "warnings" for section in sections) else ""
-    return Answer(
-        text,
-        _tone(experiment),
-        _board(experiment),
-        _caution(experiment) if at else "",
-        at,
-        checked=split,
-        step=next_step(experiment, best),
-    )
+    tone, board, caution = _tone(experiment), _board(experiment), _caution(experiment) if at else ""
+    return Answer(text, tone, board, caution, at, checked=split, step=next_step(experiment, best))
 
 
 def split_of(experiment: Experiment) -> str:
@@ -203,18 +187,10 @@ def pooled(result: Result) -> Iterator[Section]:
     """Yield one folded section with the online metrics of all variants together."""
     charts = [replace(chart, name=f"online-{chart.name}") for chart in result.charts()]
     tables = [view.table(result) for view in result.views]
-    named = [
-        replace(table, name=f"online-{table.name or 'results'}") for table in tables if table.rows and table.columns
-    ]
+    named = [replace(t, name=f"online-{t.name or 'results'}") for t in tables if t.rows and t.columns]
+    blocks: tuple[Table | Chart, ...] = (*named[:1], *charts, *(replace(table, folded=True) for table in named[1:]))
     lead = "Values of the whole log: they compare nothing."
-    yield Section(
-        "online",
-        "All variants together",
-        (*named[:1], *charts, *(replace(t, folded=True) for t in named[1:])),
-        lead,
-        folded=True,
-        label="Pooled",
-    )
+    yield Section("online", "All variants together", blocks, lead, folded=True, label="Pooled")
 
 
 def cautions(result: Any) -> Iterator[Section]:

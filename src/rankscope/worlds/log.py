@@ -131,11 +131,8 @@ def _chances(scenario: Scenario, events: Events, query: Array, row: Array, place
         of_arm = np.maximum(arm.chances[query[lists, None], order, np.arange(order.shape[1])], TINY)
         chances[lists] = np.where(order >= 0, of_arm, 1.0)  # 1 past the end of a list
     prefix = events.prefix[row]
-    columns = {
-        "p_item_pos": chances[row, place],
-        "p_prefix": prefix[np.arange(len(row)), place],
-        "p_slate": prefix[:, -1],
-    }
+    down_to = prefix[np.arange(len(row)), place]
+    columns = {"p_item_pos": chances[row, place], "p_prefix": down_to, "p_slate": prefix[:, -1]}
     return [pl.Series(name, values) for name, values in columns.items()]
 
 

@@ -36,6 +36,7 @@ from rankscope.show.html import assets
 from rankscope.show.html import explorer_data as explorers
 from rankscope.show.html.tables import TONES, Link, slug, table_of, visible, visible_id
 
+SECTION_FIELDS = ("name", "title", "label", "lead", "folded", "blocks")  # that the template reads
 MOST = 200  # rows of a table in a notebook, and of the numbers of a chart: more numbers are saved, not shown
 MARKS: dict[Tone, str] = {
     "better": "#1f6fc6", "worse": "#de6a0c", "unclear": "#8a84a3", "same": "#8a8f98", "opposite": "#de6a0c", "invalid": "#c62828", "plain": "rgba(128,128,128,.4)",
@@ -140,13 +141,8 @@ def render(page: Page) -> str:
 
 def _section(section: Section, parts: PageBlocks) -> dict[str, Any]:
     blocks = [block for block in section.blocks if block != Paragraph("")]
-    made = [
-        (title, [parts.part(block, section) for block in group]) for title, group in _groups(blocks, section.folded)
-    ]
-    return {
-        "groups": made,
-        **{name: getattr(section, name) for name in ("name", "title", "label", "lead", "folded", "blocks")},
-    }
+    groups = [(title, [parts.part(block, section) for block in g]) for title, g in _groups(blocks, section.folded)]
+    return {name: getattr(section, name) for name in SECTION_FIELDS} | {"groups": groups}
 
 
 def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence[Any]]]:
@@ -313,10 +309,8 @@ class PageBlocks:
         kind = type(block).__name__.lower()
         if not isinstance(block, Table | Chart):
             return {"kind": kind, "shown": block}
-        name, link = (
-            self.distinct(slug(block.name) or slug(section.name) or kind),
-            partial(self.link, systems=block.pair),
-        )
+        name = self.distinct(slug(block.name) or slug(section.name) or kind)
+        link = partial(self.link, systems=block.pair)
         if isinstance(block, Chart):
             return {"kind": kind, "shown": figure_of(block, f"chart-{name}", name, link), "pair": self.pair(block.pair)}
         label = self.distinct(block.title or f"Table of {section.title}", " ")

@@ -121,10 +121,8 @@ class StoredBaseline:
                 if value < low - ROUNDING or value > high + ROUNDING:
                     range_ = f"{words.amount(low)} to {words.amount(high)}"
                     yield f"{m} of query {query} is {words.amount(value)}, outside its range of {range_}"
-            count, defined = (
-                self.counts.get(str(m)),
-                sum(not math.isnan(value) for value in self.values[str(m)].values()),
-            )
+            count = self.counts.get(str(m))
+            defined = sum(not math.isnan(value) for value in self.values[str(m)].values())
             if count != defined:
                 results = "do not mention it" if count is None else f"count {words.count(count)}"
                 yield f"{m} has values of {words.counted(defined, 'query')}, and its results {results}"
