@@ -258,19 +258,14 @@ def top_group(panel: Panel, contrasts: Iterable[Contrast], method: Method) -> To
     kept = [best]
     for place, system in enumerate(others, 1):
         rivals = (contrast(panel, other, system, method) for other in ranked[:place])
-        behind = (
-            differs[system]
-            if system in differs
-            else any(
-                c.is_gain
-                and c.agrees
-                and c.differing >= FEWEST
-                and is_significant(c.p_value / 2 * len(others), c.method.alpha)
-                for c in rivals  # one one-sided test per other system
-            )
-        )
+        behind = differs[system] if system in differs else any(_is_ahead(c, len(others)) for c in rivals)
         kept += [] if behind else [system]
     return TopGroup(panel.name, tuple(kept), len(panel.systems), method.level)
+
+
+def _is_ahead(c: Contrast, others: int) -> bool:
+    """True if the run of a contrast is better than its baseline by a one-sided test, one per other system."""
+    return c.is_gain and c.agrees and c.differing >= FEWEST and is_significant(c.p_value / 2 * others, c.method.alpha)
 
 
 def anova_of(panel: Panel) -> Anova | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.experiments.arms import Arms
 from rankscope.experiments.covariates import covariates_of
 from rankscope.experiments.quantiles import deviation_of_quantile, refuse_adjustment
+from rankscope.experiments.roles import guardrails_of
 from rankscope.experiments.split import SampleRatio, name_of_test
 from rankscope.experiments.variants import Adjustment, Variants, check_winsorise
 from rankscope.impressions import Log
@@ -25,10 +26,10 @@ from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import attribute_of, cluster_columns
 from rankscope.logs.metrics import Quantile, deciding_metrics
-from rankscope.logs.rollup import UnitTotals, arrivals
+from rankscope.logs.rollup import arrivals
 from rankscope.logs.sums import UnitSums, totals_of
 from rankscope.moments import Moments
-from rankscope.panels.margin import Margin, read_margin, split_margin
+from rankscope.panels.margin import Margin, read_margin
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.ratios import adjusted_ratios, pulls
 from rankscope.panels.reach import PowerGoal
@@ -68,11 +69,6 @@ class Pilot:
         parts = self.moved**2 / float(np.mean(self.moved**2)) - (2 * self.moved / self.value if lift else 0.0)
         reach = REACH * float(parts.std()) / math.sqrt(len(parts))
         return math.exp(-reach), math.exp(reach)
-
-
-def users_of(log: Log, units: UnitTotals, adjustment: Adjustment, clusters: tuple[str, ...]) -> Variants:
-    """Return all users of a log as one group, cut and adjusted as variants are."""
-    return Variants(log, Arms(units, ()), SampleRatio({}, {}, math.nan), adjustment, clusters)
 
 
 def pilot_of(users: Variants, metric: OnlineMetric) -> Pilot:
@@ -171,17 +167,24 @@ def plan_of_log(  # noqa: PLR0913 - the options of the command line for a log
     part = 0.5 if share is None else words.as_number(share)
     if part is None or not 0 < part < 1:
         raise InputError(f"share={share!r}: the share of users with the new variant is between 0 and 1, like 0.5")
-    limits = [guardrails] if isinstance(guardrails, str) else guardrails or ()
-    guards = dict(map(_guardrail, limits.items() if isinstance(limits, Mapping) else limits))
-    if both := [metric for metric in guards if metric in chosen]:
-        raise InputError(f"{both[0]} decides, and is a guardrail: name it as one of the two")
+    guards = guardrails_of(guardrails, chosen)
+    if bare := [metric for metric, accepted in guards.items() if accepted is None]:
+        raise InputError(f"guardrail {bare[0]}: a plan takes the loss that would be accepted, like {bare[0]}=1%")
     loss = None if margin is None else read_margin(margin, f"margin {margin}", "a loss to rule out")
-    users = _users(log, [*chosen, *guards], covariates, strata, winsorise, clusters)
-    units = users.arms.units
+    check_winsorise(winsorise)
+    planned, within = [*chosen, *guards], cluster_columns(log, clusters)
+    stratum = None if strata is None else attribute_of(log, strata)
+    if stratum is not None:
+        refuse_adjustment(planned, f"strata={strata}")
+    adjust = covariates_of(covariates, planned, log)
+    needed = list(dict.fromkeys([*planned, *(other for others in adjust.values() for other in others)]))
+    units = totals_of(log, needed, within, attributes=[stratum] if stratum else [], ids=bool(within)).clustered(within)
+    adjustment = Adjustment(adjust, stratum, winsorise)
+    users = Variants(log, Arms(units, ()), SampleRatio({}, {}, math.nan), adjustment, tuple(within))
     if goal.n is None and units.count < 4:
         raise DataError(f"{log.label}: {words.counted(units.count, units.noun)}, and a plan needs more")
     days = arrivals(log) if log.has("timestamp", "unit_id") and not users.clusters else ()
-    method = users.method_for(method_of(test=test, alpha=goal.alpha), [*chosen, *guards])
+    method = users.method_for(method_of(test=test, alpha=goal.alpha), planned)
     if method.test is not None and not isinstance(method.test, PLANNED):
         raise InputError(f"test={str(method.test)!r}: a plan takes t, permutation, anytime or group_sequential")
     wanted = [] if lifts is None and (differences or loss) else lifts_of(lifts)
@@ -194,33 +197,6 @@ def plan_of_log(  # noqa: PLR0913 - the options of the command line for a log
     lead = plan.reach(users, chosen[0], loss, "primary", must, sizes, most)
     others = [plan.reach(users, metric, None, "secondary", corrected, sizes) for metric in chosen[1:]]
     return ExperimentPlan([lead, *others, *guarded], goal, tuple(days), users, part, method)
-
-
-def _guardrail(guardrail: Any) -> tuple[OnlineMetric, Margin]:
-    name, loss = split_margin(guardrail)
-    (metric,) = parse_online_metrics(name)
-    if loss is None:
-        raise InputError(f"guardrail {metric}: a plan takes the loss that would be accepted, like {metric}=1%")
-    return metric, read_margin(loss, f"guardrail {metric}={loss}", "the loss that would be accepted")
-
-
-def _users(
-    log: Log,
-    metrics: Sequence[OnlineMetric],
-    covariates: Any,
-    strata: str | None,
-    winsorise: float | None,
-    clusters: Any,
-) -> Variants:
-    """Roll a log up to its users, or to clusters of them."""
-    check_winsorise(winsorise)
-    stratum, within = None if strata is None else attribute_of(log, strata), cluster_columns(log, clusters)
-    if stratum is not None:
-        refuse_adjustment(metrics, f"strata={strata}")
-    adjust = covariates_of(covariates, metrics, log)
-    of_users = list(dict.fromkeys([*metrics, *(other for others in adjust.values() for other in others)]))
-    units = totals_of(log, of_users, within, attributes=[stratum] if stratum else [], ids=bool(within))
-    return users_of(log, units.clustered(within), Adjustment(adjust, stratum, winsorise), tuple(within))
 
 
 @dataclass(frozen=True)
