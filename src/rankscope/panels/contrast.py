@@ -155,14 +155,11 @@ class Contrast:
     def relative_adjusted(self) -> tuple[float, Bounds]:
         """The lift with the interval at the level of the corrected difference, which it never contradicts."""
         if not self.adjusted.known or math.isnan(self.corrected_level):
-            return self.relative[0], Bounds.none(
-                self.adjusted.reason or "the correction gives no level for each comparison"
-            )
+            reason = self.adjusted.reason or "the correction gives no level for each comparison"
+            return self.relative[0], Bounds.none(reason)
         value, bounds = self._lift(self.corrected_level)
-        if not bounds.known or (self.significant and bounds.lower < 0 < bounds.upper):
-            return value, bounds if not bounds.known else Bounds.none(
-                "the interval of the lift includes 0, and the test is clear"
-            )
+        if self.significant and bounds.lower < 0 < bounds.upper:
+            bounds = Bounds.none("the interval of the lift includes 0, and the test is clear")
         return value, bounds if self.significant else bounds.including(0.0)
 
     def _lift(self, level: float) -> tuple[float, Bounds]:

@@ -25,7 +25,7 @@ from rankscope.panels.contrast_result import ContrastResult, effects_drawn, lift
 from rankscope.panels.families import Family
 from rankscope.panels.method import ALTERNATIVES
 from rankscope.panels.slices import SliceContrast
-from rankscope.show.result import Shown, caution_block, input_record
+from rankscope.show.result import Shown, input_record
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import OverDays
 from rankscope.verbs.experiment.decision import Decision, decisions, rule_in_words
@@ -275,14 +275,9 @@ class Experiment(ContrastResult):
         value, bounds = c.relative_adjusted
         return f" Lift {words.relative(value)} ({lift_interval_in_words(bounds)})." if bounds.known else ""
 
-    def blocks(self, **_: Any) -> list[Shown]:
-        """The verdict, the table, slices, cautions, and how it was done."""
-        blocks: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY, self.table()]
-        blocks += [block for part in self._parts() for block in (EMPTY, *part)]
-        return [*blocks, EMPTY, *caution_block(self.warnings), Paragraph(" · ".join(self._small_print()), quiet=True)]
-
-    def _parts(self) -> Iterator[Sequence[Shown]]:
-        """Yield requested extras: beliefs, days, slices."""
+    def body(self, **_: Any) -> Iterator[Sequence[Shown]]:
+        """Yield the table, and requested extras: beliefs, days, slices."""
+        yield [self.table()]
         if self.prior is not None and self.validity.holds:
             yield Heading(self.view("posterior").title), self.table("posterior")
         if self.days is not None:
@@ -293,7 +288,8 @@ class Experiment(ContrastResult):
             quiet: list[Shown] = [Paragraph(tested.note, quiet=True)] if tested.note and not shown else []
             yield Heading(f"{self.primary} within slices"), self.table("slices"), *shown, *quiet
 
-    def _small_print(self) -> Iterator[str]:
+    def small_print(self) -> Iterator[str]:
+        """Yield the unit, the tests, the adjustment and the corrections."""
         yield f"by {self.units.noun}"
         if self.variants.clusters:
             yield f"clusters of {words.listing(self.variants.clusters)}, errors corrected for their sizes (CR2)"
