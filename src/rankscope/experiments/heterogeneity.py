@@ -64,8 +64,8 @@ def heterogeneity(
         covariance = np.diag([mean.error**2 for mean in means]) + together[np.ix_(places, places)]
         test = equal_effects([mean.mean for mean in means], covariance, [mean.freedom for mean in means])
         several = shared.count((of.run, of.baseline), places)
-        subject, found = (attribute, of.metric, of.run, of.baseline), (test.statistic, test.freedom, test.p_value)
-        tests.append(Heterogeneity(*subject, within, several, *found))
+        subject, outcome = (attribute, of.metric, of.run, of.baseline), (test.statistic, test.freedom, test.p_value)
+        tests.append(Heterogeneity(*subject, within, several, *outcome))
     return tests
 
 
