@@ -25,7 +25,7 @@ _NAMES = {
         "metrics.GoodAbandonment metrics.ItemsPerSession metrics.LTV metrics.ListCTR metrics.Mean metrics.OrderValue "
         "metrics.RPM metrics.Ratio metrics.ReformulationRate metrics.Retention metrics.ReturnRate "
         "metrics.SatisfiedClicks metrics.SessionLength metrics.SessionsPerUser metrics.Share metrics.TimeToSuccess",
-    "lists": "overlap.jaccard overlap.rbo",
+    "lists": "examination.Examination overlap.jaccard overlap.rbo",
     "sharding": "partial.PartialScores",
     "click_models": "base.ClickModel base.FittedModel files.read_model",
     "verbs.clicks": "clicks.clicks result.ClickModels",
@@ -46,7 +46,7 @@ _NAMES = {
     "verbs.explain": "explain.explain result.Difference result.Explanation result.Origin",
     "verbs.fuse": "fuse.fuse",
     "verbs.gate": "gate.gate result.ExperimentGate result.Gate result.LogGate",
-    "behaviour": "examination.Examination mixing.Mixing mixing.TeamDraft mixing.Balanced mixing.DebiasedBalanced mixing.Probabilistic mixing.PairwisePreference optimised.Optimised",
+    "behaviour": "mixing.Mixing mixing.TeamDraft mixing.Balanced mixing.DebiasedBalanced mixing.Probabilistic mixing.PairwisePreference optimised.Optimised",
     "interleavings": "credits.Credit",
     "verbs.interleave": "interleave.interleave interleave.MixedLists",
     "verbs.interleaving": "interleaving.interleaving result.Interleaving",
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope import words as words
-    from rankscope.behaviour.examination import Examination as Examination
+    from rankscope.lists.examination import Examination as Examination
     from rankscope.click_models.base import ClickModel as ClickModel, FittedModel as FittedModel
     from rankscope.click_models.files import read_model as read_model
     from rankscope.errors import DataError as DataError, InputError as InputError, RankscopeError as RankscopeError

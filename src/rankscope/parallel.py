@@ -47,13 +47,13 @@ def limits(threads: Any = None, memory: str | None = None) -> Iterator[None]:
         _limits.reset(token)
 
 
-def _said(name: str) -> str:
+def _setting(name: str) -> str:
     return _limits.get().get(name, os.environ.get(name, "")).strip()
 
 
 def thread_count() -> int:
     """The number of threads: RANKSCOPE_THREADS, or one per core that this process may use."""
-    setting = _said(THREADS)
+    setting = _setting(THREADS)
     if not setting:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not setting.isascii() or not setting.isdigit() or not 1 <= int(setting) <= 1024:
@@ -63,7 +63,7 @@ def thread_count() -> int:
 
 def memory_bound() -> int | None:
     """The bound of memory in bytes, from RANKSCOPE_MEMORY (``2GB``), or None if it is not set."""
-    setting = _said(MEMORY)
+    setting = _setting(MEMORY)
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", setting.lower())
     if setting and (match is None or match[2] not in UNITS):
         raise InputError(f"{setting!r} is not a memory size: write it like 2GB or 512MB")
@@ -88,7 +88,7 @@ def check_whole(label: str, size: int) -> None:
     why = "the rows of a query are apart, or a line is wrong, so the file must be read as a whole, which"
     bound = memory_bound()
     if bound is not None and STANDING + FACTOR * size > bound:
-        _refuse(label, why, STANDING + FACTOR * size, f"the bound of memory allows ({_said(MEMORY)})")
+        _refuse(label, why, STANDING + FACTOR * size, f"the bound of memory allows ({_setting(MEMORY)})")
     check_memory(label, LEAST_WHOLE * size, why)
 
 

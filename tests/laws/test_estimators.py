@@ -10,7 +10,6 @@ from tests.made import slates
 from tests.made.slates import Guess, Reward, events_of, every_list, logged_by, mean_of, policy, truth_of
 
 import rankscope.estimators.catalogue  # noqa: F401 - declares them
-from rankscope.behaviour.examination import Examination
 from rankscope.behaviour.policies import EpsilonShuffle, Fixed, LoggingPolicy, PlackettLuce, TopShuffle
 from rankscope.declared import parse_all
 from rankscope.estimators.base import Estimator
@@ -19,6 +18,7 @@ from rankscope.estimators.single import MIPS, Replay
 from rankscope.estimators.slates import PI
 from rankscope.estimators.targets import Dense
 from rankscope.lists import Array
+from rankscope.lists.examination import Examination
 
 ALL = sorted(
     {cls for cls in Estimator.catalogue.values() if cls.__module__.startswith("rankscope.")},

@@ -160,7 +160,7 @@ def test_estimators_of_lists(obp: ModuleType, lists: Any, ours: str) -> None:
 def test_real_clicks(obp: ModuleType, shared_data: Callable[[str], Path]) -> None:
     log = shared_data("obd") / "bts" / "men"
     found = rs.estimate(log, "uniform", ["IPS", "SNIPS"], force=True)
-    events = found.made.events
+    events = found.event_log.events
     uniform = np.full((events.count, 34, 1), 1 / 34)
     given = {"reward": events.reward, "action": events.item, "pscore": events.propensity(), "action_dist": uniform}
     for ours in ("IPS", "SNIPS"):

@@ -319,15 +319,15 @@ class DebiasedBalanced(Balanced, aliases=("debiased_balanced", "DBI")):
         for place, items in enumerate(zip(*both, strict=True)):
             for item in items:
                 average[item] += weight[place] / 2
-        depth = min(_depth_shown(ranking, set(shown)) for ranking in mixed.rankings for shown in both)
+        depth = min(
+            next((place for place, item in enumerate(ranking) if item not in shown), len(ranking))
+            for ranking in mixed.rankings
+            for shown in map(set, both)
+        )
         return [
             [weight[rank - 1] / average[item] if rank and rank <= depth else 0.0 for rank, item in zip(row, mixed.items, strict=True)]
             for row in mixed.ranks
         ]  # fmt: skip
-
-
-def _depth_shown(ranking: Sequence[Any], shown: set[Any]) -> int:
-    return next((place for place, item in enumerate(ranking) if item not in shown), len(ranking))
 
 
 class Probabilistic(Mixing, aliases=("probabilistic", "PI", "ProbabilisticMultileave")):

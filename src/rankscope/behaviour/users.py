@@ -63,9 +63,8 @@ class Users:
         """The probability of a click, and that a click satisfies, for the grades of lists: places x lists."""
         attraction = np.interp(grade, self.grade, self.attraction)
         satisfied = None if self.satisfaction is None else np.interp(grade, self.grade, self.satisfaction)
-        return click_chances(self.browsing, self.table, attraction, satisfied), np.zeros(
-            1
-        ) if satisfied is None else satisfied
+        clicks = click_chances(self.browsing, self.table, attraction, satisfied)
+        return clicks, np.zeros(1) if satisfied is None else satisfied
 
 
 def chances(values: Any, size: int | None = None) -> Array:

@@ -181,11 +181,11 @@ def answers_of(frame: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def tell(value: object) -> pl.DataFrame:
-    """Return a row with an object next to the answers, for ``told_by``."""
+    """Return a row with an object next to the answers, for ``sent_objects``."""
     return pl.DataFrame({"also": [pickle.dumps(value)]}, schema={"also": pl.Binary})
 
 
-def told_by(frame: pl.DataFrame) -> list[Any]:
+def sent_objects(frame: pl.DataFrame) -> list[Any]:
     """Return the objects next to the answers. Raises the first error among them."""
     values = [pickle.loads(one) for one in frame["also"].drop_nulls()]  # noqa: S301 - Spark hands over results in the same way
     if errors := [one for one in values if isinstance(one, RankscopeError)]:

@@ -11,9 +11,9 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankscope.behaviour.examination import Examination
 from rankscope.errors import DataError
 from rankscope.lists import Array
+from rankscope.lists.examination import Examination
 
 Codes = NDArray[np.int64]
 Level = Literal["item", "prefix", "slate"]

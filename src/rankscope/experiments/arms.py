@@ -59,11 +59,7 @@ def places_of(units: UnitTotals, names: Iterable[str]) -> dict[str, Array]:
 
 
 def arms_of(units: UnitTotals, baseline: str | None = None) -> Arms:
-    """The arms of units that were rolled up by variant, with their ids.
-
-    The baseline is named, or is the variant that is called control, baseline, a ..., or the first. Raises DataError where there are
-    not two variants of two units, InputError for a baseline that there is not.
-    """
+    """The arms of units that were rolled up by variant, with their ids."""
     kept, mixed, cautions = _sound(units)
     share = 0.0 if mixed is None else len(mixed) / (len(mixed) + kept.count)
     if share and not kept.count:

@@ -22,7 +22,7 @@ NOT_OUTCOMES = {name for name, column in COLUMNS.items() if column.kind in {"id"
 Covariates = dict[OnlineMetric, tuple[OnlineMetric, ...]]
 
 
-def covariates_of(said: Any, metrics: Collection[OnlineMetric], log: Log | None = None) -> Covariates:
+def covariates_of(covariates: Any, metrics: Collection[OnlineMetric], log: Log | None = None) -> Covariates:
     """By metric, the covariates it is adjusted for: ``{"Mean(revenue)": "before"}``, or ``"Mean(revenue)=before"``, or several such.
 
     If the ``log`` is of assignments and events, ``before`` is the same metric before the assignment.
@@ -30,7 +30,7 @@ def covariates_of(said: Any, metrics: Collection[OnlineMetric], log: Log | None 
     """
     out: Covariates = {}
     has_before = log is not None and log.before is not None
-    for text, value in covariate_pairs(said):
+    for text, value in covariate_pairs(covariates):
         metric = parse_online(text)
         if metric not in metrics:
             raise InputError(f"covariate of {metric}: it is not computed; there are {words.listing(metrics)}")
@@ -70,11 +70,11 @@ def refuse_outcomes(log: Log, covariates: Covariates) -> None:
                 )
 
 
-def covariate_pairs(said: Any) -> list[tuple[Any, Any]]:
+def covariate_pairs(covariates: Any) -> list[tuple[Any, Any]]:
     """Return pairs of a metric and its covariate as given. Raises InputError for a text without both."""
-    if isinstance(said, Mapping):
-        return list(said.items())
-    texts = [said] if isinstance(said, str) else list(said or ())
+    if isinstance(covariates, Mapping):
+        return list(covariates.items())
+    texts = [covariates] if isinstance(covariates, str) else list(covariates or ())
     return [] if texts == [OFF] else [_pair(text) for text in texts]
 
 
@@ -85,10 +85,10 @@ def _pair(text: str) -> tuple[str, str]:
     return metric.strip(), column.strip()
 
 
-def _covariate(said: Any) -> OnlineMetric:
-    if isinstance(said, str) and "(" not in said and said not in OnlineMetric.catalogue:
-        return Attribute(column=said)  # rows of a log repeat it, and more rows come of the treatment
-    found = parse_online(said)
-    if isinstance(found, Quantile):
-        raise InputError(f"covariate {found}: a quantile has no value per unit; name a column, a Mean or a Ratio")
-    return found
+def _covariate(covariate: Any) -> OnlineMetric:
+    if isinstance(covariate, str) and "(" not in covariate and covariate not in OnlineMetric.catalogue:
+        return Attribute(column=covariate)  # rows of a log repeat it, and more rows come of the treatment
+    metric = parse_online(covariate)
+    if isinstance(metric, Quantile):
+        raise InputError(f"covariate {metric}: a quantile has no value per unit; name a column, a Mean or a Ratio")
+    return metric

@@ -48,14 +48,11 @@ def heterogeneity(
     units: UnitTotals,
     contrasts: Mapping[str, Sequence[Contrast]],
 ) -> list[Heterogeneity]:
-    """Test for each variant whether its difference depends on an attribute; nothing where fewer than two values have units enough.
-
-    ``units`` are the variants' units by attribute, ``contrasts`` are by value.
-    """
+    """Test for each variant whether its difference depends on an attribute; nothing where fewer than two values have units enough."""
     own = {str(value): value for value in units.groups[attribute].drop_nulls().unique().to_list()}
     parts = [(units.groups[attribute] == own[value]).fill_null(value=False) for value in contrasts]
     shared = shared_units(variants, metric, units, parts)
-    found = []
+    tests = []
     for pair in zip(*contrasts.values(), strict=True):
         within = {value: c for value, c in zip(contrasts, pair, strict=True) if _is_known(c)}
         if len(within) < 2:
@@ -67,19 +64,16 @@ def heterogeneity(
         covariance = np.diag([mean.error**2 for mean in means]) + together[np.ix_(places, places)]
         test = equal_effects([mean.mean for mean in means], covariance, [mean.freedom for mean in means])
         several = shared.count((of.run, of.baseline), places)
-        found.append(
-            Heterogeneity(
-                attribute, of.metric, of.run, of.baseline, within, several, test.statistic, test.freedom, test.p_value
-            )
-        )
-    return found
+        subject, outcome = (attribute, of.metric, of.run, of.baseline), (test.statistic, test.freedom, test.p_value)
+        tests.append(Heterogeneity(*subject, within, several, *outcome))
+    return tests
 
 
 def correct_heterogeneity(
-    found: Iterable[Heterogeneity], method: Method, others: Sequence[float] = ()
+    uncorrected: Iterable[Heterogeneity], method: Method, others: Sequence[float] = ()
 ) -> list[Heterogeneity]:
     """The tests with p-values corrected for all attributes and variants, and for ``others``: tests over days share their alpha."""
-    tests = list(found)
+    tests = list(uncorrected)
     if not tests:
         return []
     adjusted = method.correction.adjusted(np.array([*(test.p_value for test in tests), *others])).tolist()

@@ -68,10 +68,7 @@ class Interleaved:
 
     @classmethod
     def of(cls, log: Log, credit: Any = None, pairs: str = "all", first: str | None = None) -> Interleaved:
-        """Return the interleaved lists of a log, with the usual credit of its mixing. ``first`` names the ranker to list first.
-
-        Raises InputError for an unknown credit, DataError for a log without rankers.
-        """
+        """Return the interleaved lists of a log, with the usual credit of its mixing. ``first`` names the ranker to list first."""
         if pairs not in PAIRS:
             raise InputError(f"pairs={pairs!r}: pairs is one of {words.choices(PAIRS)}")
         import_ahead()
@@ -82,8 +79,8 @@ class Interleaved:
         if first is not None and str(first) not in rankers:
             raise InputError(f"baseline {first!r}: no ranker is called that{words.hint(str(first), rankers)}")
         ordered = [*(name for name in rankers if name != str(first)), *([str(first)] if first is not None else [])]
-        found = cls(log, chosen, tuple(ordered), pairs == "competitive", method)
-        return replace(found, log=found._competitive()) if found.competitive else found
+        interleaved = cls(log, chosen, tuple(ordered), pairs == "competitive", method)
+        return replace(interleaved, log=interleaved._competitive()) if interleaved.competitive else interleaved
 
     @property
     def pairs(self) -> Pairs:
@@ -112,13 +109,9 @@ class Interleaved:
         log = self._with_events
         if self.credit.whole_lists or log.elsewhere is not None:
             return log
-        named = {
-            name
-            for one in summed(self.credit, self.rankers).values()
-            for part in (one.value(log), *one.sums(log))
-            for name in part.meta.root_names()
-        }
-        named |= {*self.ranks, *UNITS, "team", "position", "click"}
+        each = summed(self.credit, self.rankers).values()
+        parts = [part for credit in each for part in (credit.value(log), *credit.sums(log))]
+        named = {*self.ranks, *UNITS, "team", "position", "click"}.union(*(part.meta.root_names() for part in parts))
         columns = [name for name in log.schema if name in named]
         ids = [name for name in columns if name in {*UNITS, "team"}]
         rows = log.gather(lambda frame: frame.select(columns), ids=ids)
@@ -161,11 +154,9 @@ class Interleaved:
             share = (1 + np.sign(np.round(share - 0.5, 12))) / 2
         weights = np.ones(len(share)) if each_unit else of
         apart = 2 * share - 1
-        error = (
-            float(np.linalg.norm(weights * (apart - np.average(apart, weights=weights))) / weights.sum())
-            if len(share)
-            else 0.0
-        )
+        error = 0.0
+        if len(share):
+            error = float(np.linalg.norm(weights * (apart - np.average(apart, weights=weights))) / weights.sum())
         measure = in_scale(Measure(name, "higher", self.credit.range, unit=units.noun), [error, 0.0])
         both = None if (weights == 1).all() else np.stack([weights, weights])
         names = tuple(map(str, range(len(share))))
@@ -218,13 +209,13 @@ class Interleaved:
         lists = alike.filter(~alike.is_in(apart.implode()))  # an id may be of lists of two users
         if lists.is_empty() or not (units := self.roll_up(kept=pl.col("impression_id").is_in(lists.implode()))).count:
             return None
-        found = []
+        tests = []
         for one in summed(self.credit, self.rankers).values():
             won, of = units.columns(one).T
             gains = (2 * won - of)[of > 0]
             p_value = t().p_value(Sample(gains)) if np.count_nonzero(gains) > 1 else 1.0
-            found += [(float(gains.sum() / of.sum()), p_value, int(of.sum()))] if len(gains) else []
-        return min(found, key=itemgetter(1), default=None)
+            tests += [(float(gains.sum() / of.sum()), p_value, int(of.sum()))] if len(gains) else []
+        return min(tests, key=itemgetter(1), default=None)
 
     @cached_property
     def validity(self) -> Validity:
@@ -280,13 +271,13 @@ class Interleaved:
         keys = self.keys
         first, *others = map(pl.col, self.ranks or ["impression_id"])
         apart = pl.any_horizontal(first.ne_missing(other) for other in others).any() if others else pl.len() < 0
-        found = {"apart": apart}
+        facts = {"apart": apart}
         if self.log.has("click"):
-            found["clicks"] = pl.col("click").fill_null(0.0).sum()
+            facts["clicks"] = pl.col("click").fill_null(0.0).sum()
         if self.log.has("position"):
-            found["longest"] = pl.col("position").max()
+            facts["longest"] = pl.col("position").max()
         return self.log.gather(
-            lambda frame: frame.group_by(one_key(keys)).agg(pl.col(keys).first(), **found), "impression_id", keys
+            lambda frame: frame.group_by(one_key(keys)).agg(pl.col(keys).first(), **facts), "impression_id", keys
         )
 
     @property
@@ -314,15 +305,15 @@ class Interleaved:
     @property
     def _wrong(self) -> int:
         """The number of lists whose teams no draft can make: a team twice in the first round, or a team without the item."""
-        found = self._opened.filter("twice").select("impression_id")
+        wrong = self._opened.filter("twice").select("impression_id")
         if self.ranks:
             pairs = zip(self.rankers, self.ranks, strict=True)
             absent = pl.any_horizontal(pl.col(rank).is_null() & (self._team == name) for name, rank in pairs)
             lists = self.log.gather(
                 lambda frame: frame.filter(absent).select("impression_id").unique(), "impression_id", ["impression_id"]
             )
-            found = pl.concat([found, lists])
-        return found["impression_id"].n_unique()
+            wrong = pl.concat([wrong, lists])
+        return wrong["impression_id"].n_unique()
 
     @cached_property
     def _first_place(self) -> int:
@@ -340,9 +331,8 @@ class Interleaved:
             raise DataError(f"{self.log.label}: competitive pairs need two rankers and the columns {ranks}")
         pair, place = ["impression_id", (pl.col("position") - 1) // 2], pl.col("position")
         wished = (pl.col(name).cast(pl.Float64).fill_null(math.inf).sort_by(place) for name in self.ranks)
-        one, other = (
-            (wish.first() > wish.last()).over(pair) for wish in wished
-        )  # true if the later item is wished first
+        # true if the later item is wished first
+        one, other = ((wish.first() > wish.last()).over(pair) for wish in wished)
         last = pl.col("team").sort_by(place).last().over(pair)
         wanted = pl.when(last == self.rankers[0]).then(one).otherwise(other)
         return replace(self.log, frame=self.log.frame.filter(wanted & (pl.len().over(pair) == 2)))

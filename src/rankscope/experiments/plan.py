@@ -13,7 +13,7 @@ from typing import Any
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.experiments.request import EXPERIMENT_OPTIONS, ExperimentRequest
-from rankscope.files.roles import said_columns
+from rankscope.files.roles import column_roles
 from rankscope.inference import find_method
 from rankscope.inference.base import Interval, PairedTest
 from rankscope.inference.sequential import LEAST
@@ -51,18 +51,15 @@ class Look:
         """Return a method with the limits of this look."""
         shares = tuple(round(min(units / self.planned, 1.0), 6) for units in (*self.earlier, self.units))
         looks = self.number + (not self.last)
-        said = f"group_sequential(look={self.number}, looks={looks}, shares={shares}, spending={self.spending!r})"
-        return replace(method, test=find_method(PairedTest, said), interval=find_method(Interval, said))
+        test = f"group_sequential(look={self.number}, looks={looks}, shares={shares}, spending={self.spending!r})"
+        return replace(method, test=find_method(PairedTest, test), interval=find_method(Interval, test))
 
     def sentence(self, noun: str) -> str:
         """The look in a sentence."""
         share = words.percent(min(self.units / self.planned, 1.0))
         after = "the last look" if self.last else "alpha is left for later looks"
-        changed = (
-            " The plan was changed after its first look, so the rate of false differences is not known."
-            if self.changed
-            else ""
-        )
+        warning = " The plan was changed after its first look, so the rate of false differences is not known."
+        changed = warning if self.changed else ""
         return f"Look {self.number} of the plan: {words.counted(self.units, noun)} of {words.count(self.planned)} ({share}), {after}.{changed}"
 
     def record(self) -> dict[str, Any]:
@@ -87,26 +84,28 @@ class ExperimentPlanFile:
     def applied(self, metrics: Any, request: ExperimentRequest) -> tuple[Any, ExperimentRequest]:
         """Return metrics and options with those of the plan. Raises InputError for an option that both set."""
         usual = {field.name: field.default for field in fields(ExperimentRequest)} | {"metrics": None}
-        given = {**vars(request), "metrics": metrics}
+        options = {**vars(request), "metrics": metrics}
         for name, value in self.options.items():
-            if given[name] != usual[name] and given[name] != value:
+            if options[name] != usual[name] and options[name] != value:
                 raise InputError(
                     f"{name} is set by the plan {self.place or 'in the mapping'}: leave it out, or change the plan"
                 )
-        if self.looks is not None and (given["test"] or given["interval"] or {"test", "interval"} & set(self.options)):
+        if self.looks is not None and (
+            options["test"] or options["interval"] or {"test", "interval"} & set(self.options)
+        ):
             raise InputError("the plan has looks, which set the test and the interval: leave both out")
         rest = {name: value for name, value in self.options.items() if name != "metrics"}
         return self.options.get("metrics", metrics), replace(request, **rest)
 
-    def reading(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of reading the log, ``given`` and those of the plan, with the variant among the roles. Raises InputError for an option that both set."""
-        asked: dict[str, Any] = {name: given.get(name) for name in READING}
-        _, request = self.applied(None, ExperimentRequest(**asked))
-        said = {name: value for name in READING if (value := getattr(request, name)) is not None}
-        if variant := said.pop("variant", None):
-            roles = said_columns(said["columns"], "visitor=unit_id") if "columns" in said else []
-            said["columns"] = {**dict(roles), variant: "variant"}
-        return said
+    def reading(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of reading the log, ``options`` and those of the plan, with the variant among the roles. Raises InputError for an option that both set."""
+        reading: dict[str, Any] = {name: options.get(name) for name in READING}
+        _, request = self.applied(None, ExperimentRequest(**reading))
+        planned = {name: value for name in READING if (value := getattr(request, name)) is not None}
+        if variant := planned.pop("variant", None):
+            roles = column_roles(planned["columns"], "visitor=unit_id") if "columns" in planned else []
+            planned["columns"] = {**dict(roles), variant: "variant"}
+        return planned
 
     @property
     def once_read(self) -> ExperimentPlanFile:
@@ -129,14 +128,8 @@ class ExperimentPlanFile:
                 f"the last look of the plan was at {words.count(taken[-1])} {words.plural(noun)}: its verdict is final. Write a new plan for another experiment"
             )
         earlier = taken[:-1] if again else taken
-        return Look(
-            len(earlier) + 1,
-            taken[-1] if again else units,
-            planned,
-            tuple(earlier),
-            spending,
-            digest not in {"", self.digest},
-        )
+        at, changed = taken[-1] if again else units, digest not in {"", self.digest}
+        return Look(len(earlier) + 1, at, planned, tuple(earlier), spending, changed)
 
     def _taken(self) -> tuple[Sequence[int], str]:
         """The units at each look so far, and the digest of the plan at the first one."""
@@ -156,13 +149,8 @@ class ExperimentPlanFile:
             return
         _, digest = self._taken()
         looks = [{"look": at, "units": units} for at, units in enumerate((*look.earlier, look.units), 1)]
-        state = {
-            "schema": "rankscope/looks/1",
-            "plan_sha256": digest or self.digest,
-            "unit": noun,
-            "planned_units": look.planned,
-            "looks": looks,
-        }
+        head = {"schema": "rankscope/looks/1", "plan_sha256": digest or self.digest, "unit": noun}
+        state = {**head, "planned_units": look.planned, "looks": looks}
         write_file(self.state, [json.dumps(state, indent=2), "\n"])
 
 
@@ -176,17 +164,17 @@ def read_plan(source: Any) -> ExperimentPlanFile:
     try:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
-        found = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        options = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}; {EXPECTS}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: neither TOML nor JSON: {' '.join(str(error).split())}; {EXPECTS}") from None
-    return _checked(found, str(path), ExperimentPlanFile({}, None, str(path), hashlib.sha256(raw).hexdigest()))
+    return _checked(options, str(path), ExperimentPlanFile({}, None, str(path), hashlib.sha256(raw).hexdigest()))
 
 
-def _checked(found: dict[str, Any], label: str, plan: ExperimentPlanFile) -> ExperimentPlanFile:
-    looks = found.pop("looks", None)
-    options = {name.replace("-", "_"): value for name, value in found.items()}
+def _checked(settings: dict[str, Any], label: str, plan: ExperimentPlanFile) -> ExperimentPlanFile:
+    looks = settings.pop("looks", None)
+    options = {name.replace("-", "_"): value for name, value in settings.items()}
     for name in options:
         if name in OF_LOOKS:
             raise InputError(f"{label}: {name} belongs to the looks, like looks = {{{name} = ...}}")

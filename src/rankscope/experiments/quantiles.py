@@ -21,13 +21,13 @@ from rankscope.panels.samples import Measure
 
 def quantiles_of_arms(metric: Quantile, units: UnitTotals, names: Sequence[str]) -> dict[str, QuantileEstimate]:
     """The quantile in each variant. Raises DataError where one has no row with a value."""
-    found = {}
+    estimates = {}
     for name, places in places_of(units, names).items():
         rows = units.rows_of(metric, places)
         if not len(rows.values):
             raise DataError(f"{metric}: {name} has no row with a value")
-        found[name] = quantile_of(rows.values, rows.units, metric.q)
-    return found
+        estimates[name] = quantile_of(rows.values, rows.units, metric.q)
+    return estimates
 
 
 def panel_of_quantiles(metric: Quantile, units: UnitTotals, arms: Mapping[str, QuantileEstimate]) -> Panel:
@@ -53,19 +53,16 @@ def few_rows(metric: Quantile, arms: Mapping[str, QuantileEstimate]) -> Caution 
 
 
 def deviation_of_quantile(metric: Quantile, units: UnitTotals) -> tuple[float, float]:
-    """The quantile of all units together, and the standard deviation between them of what it is made of (linearised).
-
-    Raises DataError where too few rows tell how sure it is.
-    """
+    """The quantile of all units together, and the standard deviation between them of what it is made of (linearised)."""
     rows = units.rows_of(metric)
-    found = quantile_of(rows.values, rows.units, metric.q)
-    if found.reason:
-        raise DataError(f"{metric}: {found.reason}")
-    return found.value, found.error * math.sqrt(units.count)
+    estimate = quantile_of(rows.values, rows.units, metric.q)
+    if estimate.reason:
+        raise DataError(f"{metric}: {estimate.reason}")
+    return estimate.value, estimate.error * math.sqrt(units.count)
 
 
-def refuse_adjustment(metrics: Iterable[OnlineMetric], asked: str) -> None:
+def refuse_adjustment(metrics: Iterable[OnlineMetric], option: str) -> None:
     """Refuse to adjust a quantile for what only sums can be adjusted for."""
     for metric in metrics:
         if isinstance(metric, Quantile):
-            raise InputError(f"{asked}: {metric} is not adjusted for strata; leave out one of the two")
+            raise InputError(f"{option}: {metric} is not adjusted for strata; leave out one of the two")

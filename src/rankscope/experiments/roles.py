@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -27,34 +27,32 @@ def roles_of(log: Log, metrics: Any, primary: Any, guardrails: Any, margin: Any)
     first = [] if primary is None else parse_online_metrics(primary)
     if len(first) > 1:
         raise InputError(f"primary={primary!r}: one metric decides; name the others with -m")
-    guards = dict(
-        _guardrail(text) for text in (guardrails.items() if isinstance(guardrails, Mapping) else _names(guardrails))
-    )
     others = parse_online_metrics(metrics) if metrics is not None else [] if first else require_deciding(log)
-    both = [metric for metric in guards if metric in [*first, *others[: not first]]]
-    if both:
-        raise InputError(f"{both[0]} decides, and is a guardrail: name it as one of the two")
+    guards = guardrails_of(guardrails, [*first, *others[: not first]])
     out: dict[OnlineMetric, Role] = {metric: Role() for metric in [*first, *others] if metric not in guards}
     if not out:
         raise InputError("guardrails do not decide: name the metric that does with --primary")
     for metric in guards:
         require_direction(log, metric)
     lead = next(iter(out))
-    return _with_margins({**out, lead: Role("primary"), **guards}, margin)
+    guarded = {metric: Role("guardrail", accepted) for metric, accepted in guards.items()}
+    return _with_margins({**out, lead: Role("primary"), **guarded}, margin)
 
 
-def _names(value: Any) -> list[str]:
-    """One name or several."""
-    return [] if value is None else [value] if isinstance(value, str) else [str(name) for name in value]
+def guardrails_of(source: Any, deciding: Sequence[OnlineMetric]) -> dict[OnlineMetric, Margin | None]:
+    """Read guardrails with the loss that would be accepted, if any: ``METRIC``, ``METRIC=0.01`` or ``METRIC=1%`` of the baseline.
 
-
-def _guardrail(said: Any) -> tuple[OnlineMetric, Role]:
-    """A guardrail and the loss that would be accepted: ``METRIC``, ``METRIC=0.01`` or ``METRIC=1%`` of the baseline."""
-    name, loss = split_margin(said)
-    (metric,) = parse_online_metrics(name)
-    if loss is None:
-        return metric, Role("guardrail")
-    return metric, Role("guardrail", read_margin(loss, f"guardrail {metric}={loss}", "the loss that would be accepted"))
+    Raises InputError for a metric that decides as well.
+    """
+    several = source.items() if isinstance(source, Mapping) else [source] if isinstance(source, str) else source or ()
+    out: dict[OnlineMetric, Margin | None] = {}
+    for name, loss in map(split_margin, several):
+        (metric,) = parse_online_metrics(name)
+        what = f"guardrail {metric}={loss}", "the loss that would be accepted"
+        out[metric] = None if loss is None else read_margin(loss, *what)
+        if metric in deciding:
+            raise InputError(f"{metric} decides, and is a guardrail: name it as one of the two")
+    return out
 
 
 # --- margins ------------------------------------------------------------------------------------------------------
@@ -77,17 +75,17 @@ def _with_margins(roles: Mapping[OnlineMetric, Role], margin: Any) -> dict[Onlin
     return {m: role if role.margin is not None else replace(role, margin=everywhere) for m, role in out.items()}
 
 
-def _margins(said: Any) -> dict[OnlineMetric | None, Margin]:
+def _margins(margins: Any) -> dict[OnlineMetric | None, Margin]:
     """Margins by metric; by None the one that names no metric."""
-    if said is None:
+    if margins is None:
         return {}
-    given: Iterable[Any] = (
-        said.items() if isinstance(said, Mapping) else said if isinstance(said, list | tuple) else [said]
+    parts: Iterable[Any] = (
+        margins.items() if isinstance(margins, Mapping) else margins if isinstance(margins, list | tuple) else [margins]
     )
     out: dict[OnlineMetric | None, Margin] = {}
-    for one in given:
+    for one in parts:
         name, _, value = one.rpartition("=") if isinstance(one, str) else ("", "", one)
-        if isinstance(said, Mapping):
+        if isinstance(margins, Mapping):
             name, value = one
         metric = parse_online(name) if name else None
         what = f"margin of {metric}: {value}" if metric is not None else f"margin {value}"

@@ -44,10 +44,7 @@ class SharedUnits:
 
 
 def shared_units(variants: Variants, metric: OnlineMetric, units: UnitTotals, parts: Sequence[Any]) -> SharedUnits:
-    """The units that several parts share; ``parts`` are columns of true and false, which of ``units`` are in each.
-
-    A unit is there once for each part that it has rows in.
-    """
+    """The units that several parts share; ``parts`` are columns of true and false, which of ``units`` are in each."""
     ids = units.ids
     if ids is None or not (again := ids.is_duplicated()).any():
         return SharedUnits(np.empty(0, dtype=object), np.zeros((0, len(parts)), dtype=bool), np.zeros((0, len(parts))))

@@ -70,7 +70,7 @@ class Traffic:
 
 
 def traffic_of(
-    found: Interleaved, power: float = 0.8, alpha: float = 0.05, decay: float | None = None
+    interleaved: Interleaved, power: float = 0.8, alpha: float = 0.05, decay: float | None = None
 ) -> Traffic | None:
     """Return the traffic that both designs need; None if the log lacks the ranks, positions or clicks to know, or shows no difference.
 
@@ -78,10 +78,10 @@ def traffic_of(
     Attention falls as position to the power of -decay. The decay is measured: items of the same query that were shown at several positions, as
     mixing does, are compared with themselves. Items that were not shown count for neither ranker. ``decay``: if it is known already.
     """
-    decay = decay_of(found) if decay is None else decay
+    decay = decay_of(interleaved) if decay is None else decay
     if decay is None:
         return None
-    table = _per_unit(found, decay)
+    table = _per_unit(interleaved, decay)
     one, other = _moments_of(np.ones((1, len(table))) @ _sums(table))
     preference, difference = float(one[0][0]), float(other[0][0])
     if not preference or not difference:
@@ -95,23 +95,25 @@ def traffic_of(
     )  # fmt: skip
 
 
-def decay_of(found: Interleaved) -> float | None:
-    """Return the fall of attention, by items that were shown at several positions; None if the log does not show it.
-
-    It is the most likely one given the positions at which an item was shown, and that it was clicked at one of them.
-    """
+def decay_of(interleaved: Interleaved) -> float | None:
+    """Return the fall of attention, by items that were shown at several positions; None if the log does not show it."""
     wanted = ("position", "click", "impression_id", "item_id")
-    if len(found.rankers) != 2 or not found.ranks or found.competitive or not found.log.has(*wanted):
+    if (
+        len(interleaved.rankers) != 2
+        or not interleaved.ranks
+        or interleaved.competitive
+        or not interleaved.log.has(*wanted)
+    ):
         return None
-    keys = [*(["query_id"] if found.log.has("query_id") else []), "item_id"]
+    keys = [*(["query_id"] if interleaved.log.has("query_id") else []), "item_id"]
     click = pl.col("click").fill_null(0.0)
 
     def counts(frame: pl.LazyFrame) -> pl.LazyFrame:
         ids = [*keys, "position"]
-        found = pl.col(ids).first(), pl.len().alias("shown"), click.sum().alias("clicks")
-        return frame.group_by(one_key(ids)).agg(*found).drop("key")
+        columns = pl.col(ids).first(), pl.len().alias("shown"), click.sum().alias("clicks")
+        return frame.group_by(one_key(ids)).agg(*columns).drop("key")
 
-    rows = found.log.gather(counts, ids=keys).group_by(*keys, "position").agg(pl.col("shown", "clicks").sum())
+    rows = interleaved.log.gather(counts, ids=keys).group_by(*keys, "position").agg(pl.col("shown", "clicks").sum())
     rows = rows.filter((pl.col("clicks").sum().over(keys) > 0) & (pl.len().over(keys) > 1) & (pl.col("position") > 0))
     rows = rows.sort(*keys, "position")  # sums in one order
     if not rows.height:
@@ -133,22 +135,22 @@ def decay_of(found: Interleaved) -> float | None:
     return round((low + high) / 2, 9)
 
 
-def _per_unit(found: Interleaved, decay: float) -> Array:
+def _per_unit(interleaved: Interleaved, decay: float) -> Array:
     """One row per unit: lists won by the first ranker less lost, lists with an event, clicks, lists, and clicks on the list of each ranker."""
-    units, place = found.units, pl.col("position").cast(pl.Float64)
+    units, place = interleaved.units, pl.col("position").cast(pl.Float64)
     unit, click = units.unit, pl.col("click").fill_null(0.0)
-    ranks = [(name, found.log.number(name)) for name in found.ranks]  # text in a CSV file
+    ranks = [(name, interleaved.log.number(name)) for name in interleaved.ranks]  # text in a CSV file
     own = [
         pl.when(rank <= pl.col("longest")).then(click * (place / rank) ** decay).otherwise(0.0).sum().alias(name)
         for name, rank in ranks
     ]
-    clicked = found.clicked.join(found.lists.select("key", "longest"), on="key").group_by(unit).agg(own)
+    clicked = interleaved.clicked.join(interleaved.lists.select("key", "longest"), on="key").group_by(unit).agg(own)
     won, of = units.columns(units.metrics[0]).T
     outcomes = pl.DataFrame({unit: units.ids, "apart": 2 * won - of, "of": of})
-    of_units = found.lists.group_by(unit).agg(pl.col("clicks").sum(), pl.len().alias("lists"))
+    of_units = interleaved.lists.group_by(unit).agg(pl.col("clicks").sum(), pl.len().alias("lists"))
     joined = of_units.join(clicked, on=unit, how="left").join(outcomes, on=unit, how="left").sort(unit)
     table = joined.select(
-        pl.col("apart", "of", "clicks", "lists", *found.ranks).fill_null(0.0).cast(pl.Float64)
+        pl.col("apart", "of", "clicks", "lists", *interleaved.ranks).fill_null(0.0).cast(pl.Float64)
     ).to_numpy()
     return np.asarray(np.round(table, 9))  # the order in which rows are added does not matter
 
@@ -180,7 +182,7 @@ def _interval(table: Array) -> tuple[float, float]:
     weights = draws.poisson(1.0, (ROUNDS, len(sums))).astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         (preference, variance), (difference, of_clicks) = _moments_of(weights @ sums)
-        found = 4 * of_clicks / difference**2 / (variance / preference**2)
-    known = found[~np.isnan(found)]
+        lists = 4 * of_clicks / difference**2 / (variance / preference**2)
+    known = lists[~np.isnan(lists)]
     low, high = np.quantile(known, [0.025, 0.975], method="inverted_cdf") if len(known) else (math.nan, math.nan)
     return float(low), float(high)

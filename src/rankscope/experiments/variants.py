@@ -161,8 +161,8 @@ class Variants:
     def _quantiles(self) -> dict[OnlineMetric, dict[str, QuantileEstimate]]:
         """Each quantile that was asked for, in each variant."""
         units = self.arms.units
-        asked = [metric for metric in units.metrics if isinstance(metric, Quantile)]
-        return {metric: quantiles_of_arms(metric, units, self.names) for metric in asked}
+        quantiles = [metric for metric in units.metrics if isinstance(metric, Quantile)]
+        return {metric: quantiles_of_arms(metric, units, self.names) for metric in quantiles}
 
     @cached_property
     def _panels(self) -> dict[OnlineMetric, Panel]:
@@ -210,10 +210,7 @@ class Variants:
         return {name: table.T.take(inside, axis=1).T for name, inside in places.items()}
 
     def table(self, metric: OnlineMetric, units: UnitTotals) -> Array:
-        """The numerator and denominator of a metric by unit, then those of its covariates and strata: units x columns.
-
-        Users in clusters are cut and adjusted one by one before they are summed.
-        """
+        """The numerator and denominator of a metric by unit, then those of its covariates and strata: units x columns."""
         single, covariates = units.single, self.adjustment.covariates.get(metric, ())
         others = [columns for other in covariates for columns in single.adjusting(other)]
         own = self._cut(metric, single.columns(metric))
@@ -232,24 +229,18 @@ class Variants:
         return [str(one) for name in (run, baseline) for one in units.ids.gather(places[name]).to_list()], shares
 
     def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> UnitTotals:
-        """The units of the variants by the value of a column, too: who has rows of several values is there several times.
-
-        ``log`` is the log unless it was given a column more.
-        """
+        """The units of the variants by the value of a column, too: who has rows of several values is there several times."""
         refuse_rows(self.log, f"a value by {column}")
         stratum = self.adjustment.stratum
-        asked = [metric, *self.adjustment.covariates.get(metric, ())]
+        metrics = [metric, *self.adjustment.covariates.get(metric, ())]
         more = [stratum] if stratum else []
         by = list(dict.fromkeys(["variant", column]))
         log = self.log if log is None else log
-        units = roll_up(log, asked, list(dict.fromkeys([*by, *self.clusters])), attributes=more, ids=True)
+        units = roll_up(log, metrics, list(dict.fromkeys([*by, *self.clusters])), attributes=more, ids=True)
         return self.arms.of(units.clustered(self.clusters, by))
 
     def slices(self, attribute: str, metric: OnlineMetric, units: UnitTotals) -> tuple[dict[str, Panel], list[str]]:
-        """The variants on a metric within each value of an attribute, and notes about what is left out.
-
-        ``units`` are those of ``units_by(attribute, metric)``. An attribute with many values makes no slices.
-        """
+        """The variants on a metric within each value of an attribute, and notes about what is left out."""
         groups, several = units.groups[attribute], words.plural(units.noun)
         values = sorted(groups.drop_nulls().unique().to_list(), key=str)
         if len(values) > MAX_VALUES:
@@ -278,21 +269,18 @@ class Variants:
         return panels, notes
 
     def cautions(self, metrics: Iterable[OnlineMetric], test: PairedTest | None = None) -> list[Caution]:
-        """What to know before any of it is believed: what is wrong with the log, by the codes of ``check``, which units are left out, and doubts of metrics.
-
-        Of a log of millions of rows nothing is said of what is wrong with it: looking takes longer than comparing.
-        """
+        """What to know before any of it is believed: what is wrong with the log, by the codes of ``check``, which units are left out, and doubts of metrics."""
         if self.log.sums is not None:
             return [*self.arms.cautions]
-        told = {caution.code for caution in self.arms.cautions}
+        codes = {caution.code for caution in self.arms.cautions}
         if self.clusters:  # users may change variants, clusters may not
-            told.add(MixedUnitsLeftOut.code)
+            codes.add(MixedUnitsLeftOut.code)
         short = self.arms.units.rows <= MAX_ROWS_FOR_GROUPED_CHECKS
         others = [other for each in self.adjustment.covariates.values() for other in each]
         measured = [getattr(other, name) for other in others for name in other.of_columns]
         used = [*metrics, *others]
         facts = examine(self.log, metrics=used, covariates=measured).facts if short else ()
-        faults = [fact for fact in facts if fact.code not in told]
+        faults = [fact for fact in facts if fact.code not in codes]
         empty = empty_cells(self.log, self.arms.units, facts)
         return [*faults, *self.arms.cautions, *self._only_events(metrics, faults), *empty, *self._doubts(metrics, test)]
 
@@ -300,26 +288,22 @@ class Variants:
         """Warn of a table of events, if it has several rows per unit and a metric is a mean, count or share of units."""
         units, log = self.arms.units.single, self.log
         per_unit = any(isinstance(metric, Mean | Count | Share) for metric in metrics)
-        events = (
-            units.rows > units.count == self.users
-            and log.has("unit_id")
-            and log.events is None
-            and not log.of_impressions
-        )
+        several = units.rows > units.count == self.users and log.has("unit_id")
+        events = several and log.events is None and not log.of_impressions
         if events and per_unit and all(fault.code != RepeatedUnits.code for fault in faults):
-            found = OnlyEvents if log.before is None else OnlyEventsAfter
-            yield found.caution(log=log.label, rows=units.rows, unit=units.noun, total=units.count)
+            rule = OnlyEvents if log.before is None else OnlyEventsAfter
+            yield rule.caution(log=log.label, rows=units.rows, unit=units.noun, total=units.count)
 
     def _doubts(self, metrics: Iterable[OnlineMetric], test: PairedTest | None) -> list[Caution]:
         """Warn if there are too few units for their skewness or for a test at any look, or too few rows for a far quantile."""
-        found = [early_caution(test, self.arms.counts, self.noun)]
+        cautions = [early_caution(test, self.arms.counts, self.noun)]
         for metric in metrics:
             if isinstance(metric, Quantile):
-                found.append(few_rows(metric, self._quantiles[metric]))
+                cautions.append(few_rows(metric, self._quantiles[metric]))
                 continue
-            found.append(self._uncut(metric))
-            found.append(skew_caution(self.panel(metric), test))
-        return [caution for caution in found if caution is not None]
+            cautions.append(self._uncut(metric))
+            cautions.append(skew_caution(self.panel(metric), test))
+        return [caution for caution in cautions if caution is not None]
 
     def name_of(self, metric: OnlineMetric) -> str:
         """Return the name of a metric in results: ``Mean(y), cut at 15.2`` if the totals of units are cut there."""
@@ -371,10 +355,7 @@ def variants_of(  # noqa: PLR0913 - the options of an experiment
     winsorise: float | None = None,
     clusters: Any = None,
 ) -> Variants:
-    """Roll a log up to the units that were given variants.
-
-    The options are those of ``experiment``. Raises InputError for what cannot be used, DataError where there is nothing to compare.
-    """
+    """Roll a log up to the units that were given variants."""
     check_winsorise(winsorise)
     refuse_totals(log)
     for option, value in {"strata": strata, "winsorise": winsorise}.items():
@@ -387,9 +368,9 @@ def variants_of(  # noqa: PLR0913 - the options of an experiment
     chosen = automatic_covariates(log, metrics) if automatic else covariates_of(covariates, metrics, log)
     adjustment = Adjustment(chosen, stratum, winsorise, automatic and bool(chosen))
     refuse_outcomes(log, adjustment.covariates)
-    asked = list(dict.fromkeys([*metrics, *(one for others in adjustment.covariates.values() for one in others)]))
+    needed = list(dict.fromkeys([*metrics, *(one for others in adjustment.covariates.values() for one in others)]))
     within = cluster_columns(log, clusters)
-    units = totals_of(log, asked, ["variant", *within], attributes=[stratum] if stratum else [], ids=True)
+    units = totals_of(log, needed, ["variant", *within], attributes=[stratum] if stratum else [], ids=True)
     arms = arms_of(units.clustered(within, ["variant"]), baseline)
     single = arms.units.single
     if stratum is not None and (values := single.groups[stratum].n_unique()) * FEWEST_OF_STRATUM > arms.units.count:
@@ -417,25 +398,22 @@ def check_winsorise(quantile: float | None) -> None:
         raise InputError(f"winsorise={quantile}: cut at a quantile above 0.5 and below 1, like 0.99")
 
 
-def planned_split(said: Any, names: Sequence[str]) -> dict[str, float] | None:
+def planned_split(split: Any, names: Sequence[str]) -> dict[str, float] | None:
     """Return the planned shares by variant, from a mapping or texts like ``A=0.9,B=0.1``; None without a plan."""
-    out = shares_of(said)
+    out = shares_of(split)
     unknown = [name for name in out or () if name not in names]
     if unknown:
         raise InputError(f"split {unknown[0]}: no variant is called that{words.hint(unknown[0], names)}")
     return out
 
 
-def shares_of(said: Any) -> dict[str, float] | None:
+def shares_of(split: Any) -> dict[str, float] | None:
     """Return shares by name. Raises InputError for values that are not shares."""
-    if said is None:
+    if split is None:
         return None
-    texts = [said] if isinstance(said, str) else said
-    pairs = (
-        said.items()
-        if isinstance(said, Mapping)
-        else [part.rpartition("=")[::2] for text in texts for part in str(text).split(",")]
-    )
+    texts = [split] if isinstance(split, str) else split
+    parts = [part.rpartition("=")[::2] for text in texts for part in str(text).split(",")]
+    pairs = split.items() if isinstance(split, Mapping) else parts
     out: dict[str, float] = {}
     for name, part in pairs:
         if not str(name).strip():

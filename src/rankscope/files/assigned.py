@@ -13,8 +13,8 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.inputs import LogRows, input_of, places, read_times, refuse_faults
 from rankscope.files.log_formats.joining import BEFORE, EVENT, MET, first_assignments, placed_events, window_of
-from rankscope.files.logs import log_from, roles_by_name, rows_from
-from rankscope.files.roles import said_columns
+from rankscope.files.logs import ColumnsOption, log_from, roles_by_name, rows_from
+from rankscope.files.roles import column_roles
 from rankscope.files.sheets import INDEX, is_path
 from rankscope.impressions import COLUMNS, Log, may_name_variants
 from rankscope.tables import Source
@@ -47,15 +47,13 @@ class _LabelledTable:
         return text.set(text == "", None)
 
 
-def read_assigned(
-    assignments: Any, events: Any, *, columns: Mapping[str, str] | str | None = None, window: object = None
-) -> Log:
+def read_assigned(assignments: Any, events: Any, *, columns: ColumnsOption = None, window: object = None) -> Log:
     """Read two tables as one log: a row per assignment and a row per event of an assigned unit, with its variant.
 
     Events before the assignment are ``log.before``. Units without events stay. ``events`` may be several tables by name.
     Columns are found by name and content. Raises InputError for a column that may be several.
     """
-    pairs = said_columns(columns, "uid=unit_id,arm=variant") if columns else []
+    pairs = column_roles(columns, "uid=unit_id,arm=variant") if columns else []
     tables = [_table(assignments, "assignments", pairs)]
     named = events.items() if isinstance(events, Mapping) else [("events", events)]
     tables += [_table(table, str(name), pairs) for name, table in named]
@@ -72,12 +70,8 @@ def read_assigned(
     read_as = f"assignments and events: {words.counted(users.height, 'unit')}, {words.counted(whole.height - users.height, 'event')}"
     both = [*assigned.notes, *(note for other in others for note in other.notes), *notes, *remarks]
     label = " and ".join(table.label for table in tables)
-    source = Source(
-        label,
-        "assignments and events",
-        place_of=places(label, whole, {unit: plain_name(unit)}),
-        notes=tuple(dict.fromkeys(both)),
-    )
+    place_of, remarked = places(label, whole, {unit: plain_name(unit)}), tuple(dict.fromkeys(both))
+    source = Source(label, "assignments and events", place_of=place_of, notes=remarked)
     time = at or event_times
     roles = {unit: "unit_id", variant: "variant"} | ({} if time is None else {time: "timestamp"})
     rest = {

@@ -129,10 +129,7 @@ def _numeric(column: pl.Series) -> bool:
 
 
 def with_history(table: ItemTable | None, source: Any) -> ItemTable:
-    """Add the histories of users to a catalogue, or make the items of the histories one.
-
-    ``source`` is a table of users and items, as recommenders are trained on, anything that holds judgments, or ``{user: [item, ...]}``.
-    """
+    """Add the histories of users to a catalogue, or make the items of the histories one."""
     frame = interactions_of(source)
     if not len(frame):
         raise InputError("history: no interaction is there; give a table with the columns user_id and item_id")

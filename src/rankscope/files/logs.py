@@ -35,7 +35,7 @@ from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
 from rankscope.files.parts import files_of, joint_source
 from rankscope.files.raw import Raw, open_raw
 from rankscope.files.role_content import NUMBER, check_ids
-from rankscope.files.roles import said_columns
+from rankscope.files.roles import column_roles
 from rankscope.files.sheets import INDEX, Sheet, is_path, open_sheet
 from rankscope.files.sums import COUNT, SUCCESSES, as_sums
 from rankscope.impressions import BLANKS, COLUMNS, Kind, Log, Pieces, number_of_text
@@ -47,6 +47,8 @@ TABLE = "table"
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 LOOKED = 100  # files of a folder that are asked for their columns
 KEYS = tuple(key for one in LOG_FORMATS.values() for key in one.keys)
+
+ColumnsOption = Mapping[str, str] | str | None  # roles of columns by name, as the caller gives them
 
 
 def log_format_named(name: str | None) -> LogFormat | None:
@@ -71,11 +73,7 @@ NEAR = 1000  # rows that are searched for the first id before all are read
 
 
 def read_log(
-    source: Any,
-    *,
-    columns: Mapping[str, str] | str | None = None,
-    log_format: str | None = None,
-    clock: Clock | None = None,
+    source: Any, *, columns: ColumnsOption = None, log_format: str | None = None, clock: Clock | None = None
 ) -> Log:
     """Read a log: one row per shown item with its clicks and more, or one row per user with numbers.
 
@@ -98,16 +96,9 @@ OF = {"item_id", "impression_id", "unit_id"}  # roles: every log has one
 
 
 def log_of(
-    source: Any,
-    *,
-    columns: Mapping[str, str] | str | None = None,
-    log_format: str | None = None,
-    clock: Clock | None = None,
+    source: Any, *, columns: ColumnsOption = None, log_format: str | None = None, clock: Clock | None = None
 ) -> Log | None:
-    """Read an input as a log if its columns are those of a log; None for judgments, rankings and other inputs.
-
-    Raises InputError for an unreadable log, and for a missing file.
-    """
+    """Read an input as a log if its columns are those of a log; None for judgments, rankings and other inputs."""
     if isinstance(source, LogRows):
         return _log_by_columns(source, columns, clock)
     if isinstance(source, Log) or log_format is not None:
@@ -129,18 +120,18 @@ def log_of(
     return _log_by_columns(rows, columns, clock)
 
 
-def _log_by_columns(rows: LogRows, columns: Mapping[str, str] | str | None, clock: Clock | None) -> Log | None:
+def _log_by_columns(rows: LogRows, columns: ColumnsOption, clock: Clock | None) -> Log | None:
     rows, columns = as_sums(rows, columns)
     roles, _ = roles_by_name(list(rows.schema), columns, rows.source.label)
     is_log = rows.sums is not None or (DONE & set(roles) and OF & set(roles))
     return log_from(rows, columns, clock) if is_log else None
 
 
-def log_from(rows: LogRows, columns: Mapping[str, str] | str | None, clock: Clock | None = None) -> Log:
+def log_from(rows: LogRows, columns: ColumnsOption, clock: Clock | None = None) -> Log:
     """Return the log of some rows, with columns in their types. Raises InputError for columns that are not of a log."""
     rows, columns = as_sums(rows, columns)
     roles, notes = roles_by_name(list(rows.schema), columns, rows.source.label)
-    given_roles = _said_roles(list(rows.schema), columns, rows.source.label) if columns else {}
+    given_roles = _checked_roles(list(rows.schema), columns, rows.source.label) if columns else {}
     roles, changes = (roles, []) if rows.read_as else check_ids(rows, roles, given_roles)
     notes += changes
     if not roles:
@@ -299,11 +290,9 @@ def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
 # --- what columns are ---------------------------------------------------------------------------------------------
 
 
-def roles_by_name(
-    names: Sequence[str], columns: Mapping[str, str] | str | None, label: str
-) -> tuple[dict[str, str], list[str]]:
+def roles_by_name(names: Sequence[str], columns: ColumnsOption, label: str) -> tuple[dict[str, str], list[str]]:
     """Return the column of each role, by the given roles and then by name, and notes about choices."""
-    roles = _said_roles(names, columns, label) if columns else {}
+    roles = _checked_roles(names, columns, label) if columns else {}
     notes = []
     numbers = _numbers(names, columns)
     by_plain = {plain_name(name): name for name in reversed(names) if name not in numbers}
@@ -323,10 +312,10 @@ def _plain_names(role: str) -> list[str]:
     return [plain_name(name) for name in (role, *COLUMNS[role].names)]
 
 
-def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: str) -> dict[str, str]:
+def _checked_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: str) -> dict[str, str]:
     out: dict[str, str] = {}
     numbers = _numbers(names, columns)
-    for name, role_name in _turned(names, dict(said_columns(columns, "visitor=unit_id,hit=click"))).items():
+    for name, role_name in _turned(names, dict(column_roles(columns, "visitor=unit_id,hit=click"))).items():
         if name in numbers:
             continue
         role = next((role for role in COLUMNS if plain_name(role_name) in _plain_names(role)), None)
@@ -342,9 +331,9 @@ def _said_roles(names: Sequence[str], columns: Mapping[str, str] | str, label: s
     return out
 
 
-def _numbers(names: Sequence[str], columns: Mapping[str, str] | str | None) -> set[str]:
+def _numbers(names: Sequence[str], columns: ColumnsOption) -> set[str]:
     """Return the columns that are only numbers, as given."""
-    pairs = said_columns(columns, "visit=number") if columns else []
+    pairs = column_roles(columns, "visit=number") if columns else []
     return {name for name, role in pairs if name in names and plain_name(role) == NUMBER}
 
 

@@ -140,10 +140,7 @@ def make_run(
     name: str,
     sizes: tuple[int, int, int] | None = None,
 ) -> Run:
-    """Build the run; its first note names the format.
-
-    ``sizes`` counts rows, queries and infinite scores of a run whose rows are not in ``frame``.
-    """
+    """Build the run; its first note names the format."""
     blocks = blocks_of(frame["query_id"])
     rows, queries, infinite = sizes or (len(frame), len(blocks.query), int(frame["score"].is_infinite().sum()))
     tag = f", tag {notes.tag}" if notes.tag else ""
@@ -158,10 +155,7 @@ def make_run(
 def make_qrels(
     frame: pl.DataFrame, source: Source, notes: ReaderNotes, what: str, whole: tuple[Blocks, pl.Series] | None = None
 ) -> Qrels:
-    """Build the qrels; their first note names the format.
-
-    ``whole`` has the blocks and the distinct grades of qrels whose rows are not in ``frame``.
-    """
+    """Build the qrels; their first note names the format."""
     blocks, grades = whole or (blocks_of(frame["query_id"]), frame["grade"])
     sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
     first = f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}"
@@ -171,10 +165,7 @@ def make_qrels(
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:
-    """Return a function from a row to its 1-based line; lines are found at its first call.
-
-    ``content`` gives the lines that hold rows, ``left_out`` the rows among them (0-based) that are faulty.
-    """
+    """Return a function from a row to its 1-based line; lines are found at its first call."""
 
     @cache
     def lines() -> Array:
@@ -382,10 +373,7 @@ def make_table(  # noqa: PLR0913, PLR0917
     lines: Callable[[], Array] | None = None,
     left_out: Array = NO_ROWS,
 ) -> Run | Qrels:
-    """Build the run or the qrels of a table. Raises InputError if no row is good.
-
-    ``lines`` gives the line of each row of a text; ``left_out`` are rows already counted as faults.
-    """
+    """Build the run or the qrels of a table. Raises InputError if no row is good."""
     if what == "run" and (tags := tags_of(frame, roles, source.label)):
         notes.tag, column = tags[0], roles["tag"]
         if len(tags) > 1:

@@ -66,10 +66,7 @@ def tall(systems: Sequence[str], queries: Sequence[str], values: Array, metric: 
 
 
 def part_of(sheet: Sheet, name: str | None, fallback: str, systems: Systems, metric: str | None) -> Part:
-    """Find the shape of a table and read it.
-
-    ``name`` is the name of its one system if the caller gave it, ``fallback`` the name if nothing else names it.
-    """
+    """Find the shape of a table and read it."""
     query, system = sheet.role(QUERY), _system_column(sheet)
     if query is not None and system is not None and query != system:
         return _long(sheet, query, system, name, metric)
@@ -168,8 +165,8 @@ def _by_system(sheet: Sheet, system: str, systems: Systems) -> Part:
     if systems == "columns":
         return _columns(sheet, sheet.distinct(system, "query"), others)
     if sheet.role(METRIC) or (others and all(is_metric(name) for name in others)):
-        said = "holds means of systems, no values of queries"
-        raise InputError(f"{sheet.label}: {said}: write it with evaluate --per-query")
+        reason = "holds means of systems, no values of queries"
+        raise InputError(f"{sheet.label}: {reason}: write it with evaluate --per-query")
     return _transpose(sheet, sheet.distinct(system, "system"), others)
 
 
@@ -204,8 +201,8 @@ def _refuse_unclear(sheet: Sheet, has_ids: bool) -> None:
     values, *rest = (sheet.numbers(name) for name in (first, *others))
     whole = len(values) > 1 and len(set(values.tolist())) == len(values) and (values == np.floor(values)).all()
     if whole and any((other != np.floor(other)).any() for other in rest):
-        said = f"column {first} holds another whole number in every row"
-        raise InputError(f"{sheet.label}: {said}: if it names the queries or systems, {HOW}")
+        reason = f"column {first} holds another whole number in every row"
+        raise InputError(f"{sheet.label}: {reason}: if it names the queries or systems, {HOW}")
 
 
 def _numbered(word: str, count: int) -> list[str]:
@@ -298,17 +295,17 @@ def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) 
         yield _of_array(source, systems)
         return
     label = name or "scores"
-    found = open_sheet(source, label, EXPECTED, ROLES)
-    if isinstance(found, Mapping):
-        yield from _of_mapping(found, label_of(source, found, label), systems, metric)
+    sheet = open_sheet(source, label, EXPECTED, ROLES)
+    if isinstance(sheet, Mapping):
+        yield from _of_mapping(sheet, label_of(source, sheet, label), systems, metric)
     else:
-        yield part_of(found, name, stem(found.label), systems, metric)
+        yield part_of(sheet, name, stem(sheet.label), systems, metric)
 
 
 def _of_array(values: Array, systems: Systems) -> Part:
     if values.ndim != 2 or not np.issubdtype(values.dtype, np.number):
-        said = f"scores: an array of {values.ndim} dimensions and type {values.dtype}"
-        raise InputError(f"{said}; it should be systems x queries, of numbers")
+        shape = f"scores: an array of {values.ndim} dimensions and type {values.dtype}"
+        raise InputError(f"{shape}; it should be systems x queries, of numbers")
     values = (values.T if systems == "columns" else values).astype(float)
     if np.isinf(values).any():
         row, query = np.argwhere(np.isinf(values))[0].tolist()
@@ -331,8 +328,8 @@ def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric:
             raise InputError(f"{label}: system {name!r} has {quote_value(value)}; {EXPECTED}")
     sizes = {name: len(value) for name, value in source.items() if isinstance(value, np.ndarray | list | tuple)}
     if len(set(sizes.values())) > 1:
-        said = ", ".join(f"{name} {words.count(size)}" for name, size in list(sizes.items())[:3])
-        raise InputError(f"{label}: lists of different lengths ({said}); give {{query: value}} for each system")
+        counts = ", ".join(f"{name} {words.count(size)}" for name, size in list(sizes.items())[:3])
+        raise InputError(f"{label}: lists of different lengths ({counts}); give {{query: value}} for each system")
 
 
 def _refuse_measures(source: Mapping[Any, Any], label: str) -> None:
@@ -347,8 +344,8 @@ def _refuse_measures(source: Mapping[Any, Any], label: str) -> None:
 
 def _of_queries(name: str, values: Mapping[Any, Any], label: str) -> Part:
     rows: list[tuple[str, str, str, float]] = []
-    for query, said in values.items():
-        by_metric = said if isinstance(said, Mapping) else {NAMELESS: said}
+    for query, value in values.items():
+        by_metric = value if isinstance(value, Mapping) else {NAMELESS: value}
         where = f"{label}: system {name!r}, query {query!r}"
         rows += [(name, str(query), str(m), _number(v, where)) for m, v in by_metric.items()]
     if not rows:
@@ -393,11 +390,11 @@ def _refuse_twice(frame: pl.DataFrame, parts: Sequence[Part]) -> None:
 def _table(frame: pl.DataFrame, parts: Sequence[Part]) -> ScoreTable:
     names = {key: frame[key].unique(maintain_order=True) for key in ("system", "query_id", "metric")}
     axes = [(frame[key], names[key]) for key in ("metric", "system", "query_id")]
-    shape = tuple(len(found) for _, found in axes)
+    shape = tuple(len(labels) for _, labels in axes)
     values, there = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
     place = tuple(column.replace_strict(one, pl.int_range(len(one), eager=True)).to_numpy() for column, one in axes)
     values[place], there[place] = frame["value"].to_numpy(), True
-    systems, queries, metrics = (tuple(found.to_list()) for found in names.values())
+    systems, queries, metrics = (tuple(labels.to_list()) for labels in names.values())
     _refuse_apart(systems, queries, there, parts)
     lacking = int((~np.asarray(there.any(axis=0))).sum())
     note = _note(parts, (systems, queries, metrics), lacking)
@@ -414,8 +411,8 @@ def _refuse_apart(systems: Sequence[str], queries: Sequence[str], there: Array, 
         one = int(alone[0])
         places = (np.flatnonzero(mask).tolist() for mask in (has[one], ~has[one]))
         own, others = (words.sample([queries[n] for n in at]) for at in places)
-        said = f"{label}: system {systems[one]!r} shares no query with the others"
-        raise DataError(f"{said}: its queries are {own}, theirs {others}; use one set of query ids")
+        reason = f"{label}: system {systems[one]!r} shares no query with the others"
+        raise DataError(f"{reason}: its queries are {own}, theirs {others}; use one set of query ids")
     if not (there.any(axis=2).sum(axis=1) > 1).any():
         raise DataError(f"{label}: two systems need a metric in common; give the same metric for each")
 
@@ -425,14 +422,14 @@ def _note(parts: Sequence[Part], table: tuple[tuple[str, ...], ...], lacking: in
     layouts = {part.layout for part in parts}
     where = {"columns": (" (columns)", " (rows)"), "rows": (" (rows)", " (columns)")}
     of, on = where.get(layouts.pop(), ("", "")) if len(layouts) == 1 else ("", "")
-    said = [
+    facts = [
         f"read {words.listing(dict.fromkeys(part.label for part in parts), 3)} as scores of {words.counted(len(systems), 'system')}{of}",
         f"on {words.counted(len(queries), 'query')}{on}",
     ]
     if any(part.without_ids for part in parts):
-        said[-1] += f", numbered q1 to q{len(queries)}"
+        facts[-1] += f", numbered q1 to q{len(queries)}"
     if metrics != (NAMELESS,):
-        said[-1] += f": {words.listing(metrics)}"
+        facts[-1] += f": {words.listing(metrics)}"
     if lacking:
-        said[-1] += f"; {words.count(lacking)} of {words.count(len(systems) * len(queries))} are absent"
-    return " ".join(said)
+        facts[-1] += f"; {words.count(lacking)} of {words.count(len(systems) * len(queries))} are absent"
+    return " ".join(facts)

@@ -70,7 +70,7 @@ class PartFacts:
 class RunHead:
     """Facts of a run before its rows are read.
 
-    ``kind`` is the kind of its source, ``what`` the same in a sentence. ``name`` is its name if no tag names it, ``given`` the name that
+    ``kind`` is the kind of its source, ``what`` the same in a sentence. ``name`` is its name if no tag names it, ``given_name`` the name that
     the caller gave. ``tag`` is "last" if the last tag names the run, and "only" if a second tag is an error with the message
     ``several``. ``notes`` come before the notes of parts, ``more_notes`` after them.
     """
@@ -79,7 +79,7 @@ class RunHead:
     kind: str
     what: str
     name: str
-    given: str | None = None
+    given_name: str | None = None
     tag: Literal["last", "only"] = "only"
     several: str = ""
     notes: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class RunHead:
             notes.tag = several[0] if several else None
         notes.notes += self.more_notes
         sizes = sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
-        return make_run(NO_RUN, source, notes, self.what, self.given or notes.tag or self.name, sizes)
+        return make_run(NO_RUN, source, notes, self.what, self.given_name or notes.tag or self.name, sizes)
 
 
 @dataclass(frozen=True)
@@ -230,10 +230,7 @@ def table_parts(
     frames: Callable[[int | None], Iterator[Callable[[], pl.DataFrame | None]]],
     whole: Callable[[], Run],
 ) -> RunParts:
-    """Return a run in a table with a header, to be read in parts.
-
-    ``notes`` are those of the header. ``frames`` yields one function per part; it returns None if only the whole file can be read.
-    """
+    """Return a run in a table with a header, to be read in parts."""
 
     def read(frame_of: Callable[[], pl.DataFrame | None]) -> tuple[Run, PartFacts]:
         part_notes, frame = ReaderNotes(), frame_of()

@@ -52,11 +52,6 @@ class _Unzstd(io.RawIOBase):
         super().close()
 
 
-def open_zstd(file: IO[bytes] | Path) -> io.BufferedReader:
-    """Return a stream that unpacks a file of one or more frames; errors are OSError and EOFError, as for gzip."""
-    return io.BufferedReader(_Unzstd(file), 1 << 18)
-
-
 def first_of_zstd(data: bytes, size: int) -> bytes:
     """Return the first ``size`` bytes of a frame. Raises OSError for a damaged one."""
     zstd = _zstd()
@@ -239,7 +234,7 @@ class Raw:
         if self.compression == "gzip" and self.stamp is not None and self.stamp[1] > LARGE_PACKED:
             return io.BufferedReader(_Gunzipped(self.open()), PACKED_PIECE)
         packed = self.feed if isinstance(self.feed, Path) else io.BytesIO(self.feed)
-        return gzip.open(packed) if self.compression == "gzip" else open_zstd(packed)
+        return gzip.open(packed) if self.compression == "gzip" else io.BufferedReader(_Unzstd(packed), 1 << 18)
 
     def lines_frame(self) -> pl.DataFrame:
         """Return one row per line in a column ``line``."""

@@ -15,39 +15,24 @@ from rankscope.words import plain_name
 IDS = ("unit_id", "session_id", "impression_id")
 COUNTS = frozenset({"session", "visit", "impression"})  # plain names of ids that are as often counts
 NUMBER = "number"  # the role of a column that is only a number
-ONE_ROW_EACH = (
-    "item_id",
-    "impression_id",
-    "session_id",
-    "position",
-    "shown",
-)  # roles of tables with several rows per unit
-OTHER_KEYS = (
-    "event",
-    "row",
-    "order",
-    "transaction",
-    "record",
-    "log",
-    "line",
-    "request",
-)  # keys of things that a unit has several of
+# roles of tables with several rows per unit
+ONE_ROW_EACH = ("item_id", "impression_id", "session_id", "position", "shown")
+# keys of things that a unit has several of
+OTHER_KEYS = ("event", "row", "order", "transaction", "record", "log", "line", "request")
 KEY_WORDS = frozenset({"id", "key", "uid", "uuid", "guid", "hash"})
-PEOPLE = frozenset(
-    {
-        "user",
-        "customer",
-        "client",
-        "visitor",
-        "member",
-        "player",
-        "account",
-        "shopper",
-        "subscriber",
-        "cookie",
-        "device",
-    }
-)
+PEOPLE = {
+    "user",
+    "customer",
+    "client",
+    "visitor",
+    "member",
+    "player",
+    "account",
+    "shopper",
+    "subscriber",
+    "cookie",
+    "device",
+}
 FLAGS = ("0", "1", "0.0", "1.0", "true", "false", "yes", "no", "y", "n", "t", "f")
 SAMPLE = 10_000  # rows at the top that are searched
 FEWEST = 20  # rows below which a column with two values may hold ids

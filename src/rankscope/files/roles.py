@@ -55,7 +55,7 @@ def known_header(names: Iterable[str]) -> bool:
     return all(plain.intersection(role_names(role)) for role in ("query_id", "doc_id"))
 
 
-def said_columns(columns: Any, example: str) -> list[tuple[str, str]]:
+def column_roles(columns: Any, example: str) -> list[tuple[str, str]]:
     """Return columns and their roles from a mapping or a text of the command line: ``user=query_id,sku=doc_id``."""
     pairs: list[tuple[Any, Any]] = []
     if isinstance(columns, str):
@@ -86,7 +86,7 @@ class ColumnRoles(dict[str, str]):
         if isinstance(columns, cls):
             return columns
         out: dict[str, str] = {}
-        for name, role_name in said_columns(columns, "user=query_id"):
+        for name, role_name in column_roles(columns, "user=query_id"):
             role = next((role for role in ALIASES if plain_name(role_name) in role_names(role)), None)
             if role is None:
                 hint = words.hint(role_name, ALIASES, otherwise=f"; there are {', '.join(ALIASES)}")

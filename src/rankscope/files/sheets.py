@@ -162,11 +162,7 @@ def is_path(source: Any) -> bool:
 def open_sheet(
     source: Any, label: str, expected: str, roles: Collection[str] = (*QUERY, *SYSTEM)
 ) -> Sheet | Mapping[str, Any]:
-    """Read a file or a data frame as a sheet; return a dict, or the JSON object of a file, as it is.
-
-    ``label`` names a source in memory in messages, ``expected`` ends them. ``roles`` are names of columns that name the rows: if there is
-    one, an index with another name is dropped.
-    """
+    """Read a file or a data frame as a sheet; return a dict, or the JSON object of a file, as it is."""
     if isinstance(source, Mapping):
         return source
     if is_path(source) or isinstance(source, Raw):

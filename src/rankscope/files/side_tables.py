@@ -68,10 +68,7 @@ class Attributes:
         return [query for query in self.by_query if query not in scored]
 
     def remarks(self, query_ids: Sequence[str]) -> list[str]:
-        """Return notes on queries that only the file or only the scores have.
-
-        Raises DataError if they share no query, InputError if the header is a query, which would be lost.
-        """
+        """Return notes on queries that only the file or only the scores have."""
         if self.key in query_ids:
             remedy = "not with a header; name its columns in the first line"
             raise InputError(f"{self.label}: begins with the query {self.key!r}, {remedy}")
@@ -354,10 +351,7 @@ class Interactions:
 
 
 def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataFrame:
-    """Read interactions from a table of users and items, from ``{user: [item, ...]}``, or from any input of qrels.
-
-    Each row has ``query_id`` (the user), ``doc_id`` (the item) and ``time``, null if it is unknown. ``columns`` gives roles to columns.
-    """
+    """Read interactions from a table of users and items, from ``{user: [item, ...]}``, or from any input of qrels."""
     if isinstance(source, Interactions):
         return source.frame
     if isinstance(source, Mapping) and all(isinstance(some, list | tuple | set) for some in source.values()):

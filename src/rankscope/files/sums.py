@@ -12,7 +12,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.log_formats.inputs import LogRows
-from rankscope.files.roles import said_columns
+from rankscope.files.roles import column_roles
 from rankscope.impressions import COLUMNS, Sums, number_of_text
 from rankscope.words import plain_name
 
@@ -32,12 +32,9 @@ def _base(pattern: re.Pattern[str], name: str) -> str | None:
 
 
 def as_sums(rows: LogRows, columns: Any) -> tuple[LogRows, Any]:
-    """Return the rows of a table of sums with its sums under the names that metrics use, and the roles of the other columns.
-
-    Any other table is returned as it is. Raises InputError for sums that cannot be.
-    """
+    """Return the rows of a table of sums with its sums under the names that metrics use, and the roles of the other columns."""
     names = list(rows.schema)
-    pairs = said_columns(columns, "users=n,orders=successes") if columns else []
+    pairs = column_roles(columns, "users=n,orders=successes") if columns else []
     if rows.read_as or any(plain_name(name) in OF_ROWS for name in (*names, *(role for _, role in pairs))):
         return rows, columns
     own = {name: plain_name(role) for name, role in pairs if name in names and plain_name(role) in {COUNT, SUCCESSES}}

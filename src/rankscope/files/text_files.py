@@ -417,10 +417,7 @@ def _parts(text: str) -> dict[str, str]:
 def _enclosed(
     text: str, opening: re.Pattern[str], closing: Callable[[str], re.Pattern[str]]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield begin and end of each mark and of its closing mark; ``closing`` maps the first group of ``opening`` to a pattern.
-
-    Marks that are never closed are skipped, and searched for only once, so the text is read once.
-    """
+    """Yield begin and end of each mark and of its closing mark; ``closing`` maps the first group of ``opening`` to a pattern."""
     at, never_closed = 0, set[re.Pattern[str]]()
     while opened := opening.search(text, at):
         at = opened.end()

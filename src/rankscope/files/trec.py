@@ -461,10 +461,7 @@ class Lines:
 
 
 def _is_misread(layout: LineLayout, line: bytes, doubt: bool) -> bool:
-    """True if a line with extra columns may have a blank within an id, or be two lines, as a carriage return is within.
-
-    Extra columns are ignored only if the numbers are in their own columns, and would not fit further to the right.
-    """
+    """True if a line with extra columns may have a blank within an id, or be two lines, as a carriage return is within."""
     fields = line.split()
     numbers = [(i, layout.schema[name]) for i, name in enumerate(layout.names) if layout.schema[name] != pl.String]
 

@@ -80,12 +80,8 @@ def wide_table(source: Any, name: str | None = None) -> WideTable:
     if not rows:
         raise InputError(f"{label}: no question is there; {EXPECTED}")
     names = {plain_name(str(key)): str(key) for row in rows for key in row}
-    columns = {
-        role: names[plain_name(one)]
-        for role, some in ROLES.items()
-        for one in reversed(some)
-        if plain_name(one) in names
-    }
+    known = ((role, plain_name(one)) for role, some in ROLES.items() for one in reversed(some))
+    columns = {role: names[plain] for role, plain in known if plain in names}
     if not columns.keys() & {"contexts", "context_ids"} and "context" in names:  # of a chain of LangChain
         rest = {role: one for role, one in columns.items() if one != names["context"]}
         columns = {"contexts": names["context"], **rest}
@@ -161,14 +157,8 @@ def _question(row: Mapping[str, Any], number: int, columns: Mapping[str, str], w
     evidence = _passages(cells, "evidence", columns, where)
     answers = [str(one) for one in _listed(cells.get("answers")) if str(one).strip()]
     question_id = cells.get("id")
-    return Question(
-        str(question_id) if question_id not in {None, ""} else question or str(number),
-        question,
-        contexts,
-        evidence,
-        answers,
-        lengths or None,
-    )
+    name = str(question_id) if question_id not in {None, ""} else question or str(number)
+    return Question(name, question, contexts, evidence, answers, lengths or None)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -113,11 +113,11 @@ def _refuse_blanks(rows: pl.DataFrame, path: str | Path, tag: str = "tag") -> No
     for name in (one for one in ("query_id", "doc_id", "iteration") if one in rows.columns):
         odd = rows[name].filter(rows[name].str.contains(UNFIT))
         if len(odd):
-            said = f"{name} {words.quote(odd[0])} cannot be written in TREC lines"
-            raise InputError(f"{path}: {said}; write .csv, .jsonl or .parquet")
+            reason = f"{name} {words.quote(odd[0])} cannot be written in TREC lines"
+            raise InputError(f"{path}: {reason}; write .csv, .jsonl or .parquet")
     if any(sign.isspace() for sign in tag):
-        said = f"the name {words.quote(tag)} has a blank, which TREC lines part by"
-        raise InputError(f"{path}: {said}; name it otherwise")
+        reason = f"the name {words.quote(tag)} has a blank, which TREC lines part by"
+        raise InputError(f"{path}: {reason}; name it otherwise")
 
 
 def _write(
@@ -155,27 +155,20 @@ def _as_rows(rows: pl.DataFrame, ending: str) -> str | bytes:
 
 
 def _keep(place: Path, data: Iterable[str | bytes], packed: bool) -> Path:
-    write_file(place, _packed(data) if packed else data)
+    write_file(place, [gzip.compress(b"".join(map(as_bytes, data)), mtime=0)] if packed else data)
     return place
-
-
-def _packed(data: Iterable[str | bytes]) -> Iterator[bytes]:
-    yield gzip.compress(b"".join(map(as_bytes, data)), mtime=0)
 
 
 def check_ending(path: str | Path) -> None:
     """Raise InputError for an ending that tables of rows are not written with."""
     place, ending, _ = _ending(path)
     if ending not in ENDINGS:
-        said = "use the ending .parquet, .csv, .tsv or .jsonl (also .gz) for rows"
-        raise InputError(f"{place}: {said}")
+        remedy = "use the ending .parquet, .csv, .tsv or .jsonl (also .gz) for rows"
+        raise InputError(f"{place}: {remedy}")
 
 
 def write_rows(rows: pl.DataFrame, path: str | Path) -> Path:
-    """Write a table in the format of the file's ending (.parquet .csv .tsv .jsonl, also .gz) and return its path.
-
-    Times are written in UTC; in text as 2024-01-01T12:00:00.000Z. Raises InputError for another ending.
-    """
+    """Write a table in the format of the file's ending (.parquet .csv .tsv .jsonl, also .gz) and return its path."""
     check_ending(path)
     place, ending, packed = _ending(path)
     if ending not in {".parquet", ".pq"}:
@@ -189,8 +182,8 @@ def _by_query(rows: pl.DataFrame, queries: list[str], place: Path) -> Mapping[st
     out: dict[str, dict[str, Any]] = {query: {} for query in queries}
     several = "iteration" in rows.columns and rows["iteration"].n_unique() > 1
     if not several and rows.select("query_id", "doc_id").is_duplicated().any():
-        said = "a document is there twice for a query, which JSON cannot hold"
-        raise InputError(f"{place}: {said}; write .csv or .parquet")
+        reason = "a document is there twice for a query, which JSON cannot hold"
+        raise InputError(f"{place}: {reason}; write .csv or .parquet")
     for row in rows.iter_rows(named=True):
         of_query = out[row["query_id"]]
         if several:

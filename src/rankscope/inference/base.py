@@ -358,6 +358,10 @@ class Bounds:
         """Return a value with this interval for tables and charts; the value alone if there is none."""
         return ValueRange(value, self.lower, self.upper, text) if self.known else value
 
+    def scaled(self, factor: float) -> Bounds:
+        """Return both ends times a number above 0."""
+        return replace(self, lower=factor * self.lower, upper=factor * self.upper)
+
     @classmethod
     def none(cls, reason: str) -> Bounds:
         """No interval, with the reason."""
@@ -437,10 +441,7 @@ class PairedTest(_Method, kind="test"):
     hypothesis: ClassVar[str] = "the mean difference is 0"
 
     def p_value(self, sample: Sample) -> float:
-        """The two-sided p-value of the differences in a sample: 1 if all are 0, NaN if there is no test.
-
-        Raises InputError for clusters if the test cannot take them.
-        """
+        """The two-sided p-value of the differences in a sample: 1 if all are 0, NaN if there is no test."""
         raise TypeError(f"{type(self).__name__} gives no p-value")
 
     def draws(self, run: Units, baseline: Units) -> Chance | None:

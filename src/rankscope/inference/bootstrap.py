@@ -87,10 +87,7 @@ class Groups:
         return np.asarray(self.parts[picked].sum(axis=1) / queries)
 
     def studentised(self, picked: Array) -> Array:
-        """The mean of each round, less the mean of the sample, by its own standard error.
-
-        Infinite in a round that draws no spread, but 0 where its mean is that of the sample.
-        """
+        """The mean of each round, less the mean of the sample, by its own standard error."""
         means, drawn, count = self.means(picked), self.parts[picked], picked.shape[1]
         sizes = 1.0 if self.sizes is None else self.sizes[picked]
         parts = (drawn - means[:, None] * sizes) ** 2
@@ -151,10 +148,7 @@ class _ResamplingInterval(Interval):
     seed: Seed = 0
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
-        """The interval of the mean of a sample; none for fewer than two queries or clusters, or without spread.
-
-        Raises InputError where the rounds are too few to know the ends.
-        """
+        """The interval of the mean of a sample; none for fewer than two queries or clusters, or without spread."""
         check_between("level", level, 0.95)
         outside = (1 - level) / 2
         if (self.rounds + 1) * outside < 1 - CLOSE:
@@ -289,10 +283,7 @@ class bootstrap(PairedTest):
         return 1 / (self.rounds + 1)
 
     def p_value(self, sample: Sample | Estimate) -> float:
-        """The two-sided p-value, (b + 1) / (rounds + 1) with b rounds as far from 0 as observed.
-
-        1 where all differences are 0; NaN for fewer than two queries or clusters.
-        """
+        """The two-sided p-value, (b + 1) / (rounds + 1) with b rounds as far from 0 as observed."""
         if isinstance(sample, Estimate):
             return by_draws(sample)
         if sample.count and not sample.differing:

@@ -18,10 +18,7 @@ class _OfP(Correction):
     """What the corrections of p-values share: each says by what ``_raw`` p-values, in ascending order, are multiplied out."""
 
     def adjusted(self, p_values: Array) -> Array:
-        """The adjusted p-values, in the order given; NaN stays NaN and does not count as a comparison.
-
-        Raises InputError for a p-value outside 0 to 1.
-        """
+        """The adjusted p-values, in the order given; NaN stays NaN and does not count as a comparison."""
         return _in_order(p_values, lambda p: np.minimum(self._raw(p), 1.0))
 
     def levels(self, p_values: Array, alpha: float = 0.05) -> Array:

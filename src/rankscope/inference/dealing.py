@@ -164,7 +164,10 @@ def _centred(run: Units, baseline: Units) -> tuple[Units, Units]:
     for above in range(0, len(move), 2):
         if whole.mean[above + 1]:
             move[above, above + 1] = -whole.mean[above] / whole.mean[above + 1]
-    one, other = (replace(side, moments=_moved(side.moments, move), far=side.far @ move.T) for side in (run, baseline))
+    one, other = (
+        replace(side, far=side.far @ move.T, moments=Moments(m.count, move @ m.mean, move @ m.products @ move.T))
+        for side, m in ((run, run.moments), (baseline, baseline.moments))
+    )
     return one, other
 
 
@@ -188,10 +191,6 @@ def scores(run: Units, baseline: Units) -> tuple[Array, Array]:
 def _with_products(rows: Array) -> Array:
     """Rows with the products of each two of their columns."""
     return np.concatenate([rows, (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), rows.shape[1] ** 2)], axis=1)
-
-
-def _moved(moments: Moments, by: Array) -> Moments:
-    return Moments(moments.count, by @ moments.mean, by @ moments.products @ by.T)
 
 
 def _sums(moments: Moments) -> Array:

@@ -131,7 +131,7 @@ class TrueRelation:
         from scipy.special import ndtr
 
         def chance(t: Array) -> Array:
-            mean, left = _given(t, x, variance)
+            mean, left = _conditional(t, x, variance)
             chances: Array = ndtr(mean / np.sqrt(left))
             return chances
 
@@ -141,9 +141,9 @@ class TrueRelation:
         """Return the expected true y of a new pair, given its measured x, with the interval that holds the true y."""
         if not self.known:
             return math.nan, Bounds.none(self.reason)
-        mean, left = _given(self._draws(), x, variance)
+        mean, left = _conditional(self._draws(), x, variance)
         noise = np.random.default_rng(1).standard_normal(len(mean))
-        at, _ = _given(self.estimate[None], x, variance)
+        at, _ = _conditional(self.estimate[None], x, variance)
         return float(at[0]), _quantiles(mean + noise * np.sqrt(left), level)
 
     # -- how intervals are made ---------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _quantiles(values: Array, level: float) -> Bounds:
     return Bounds(float(low), float(high), "posterior")
 
 
-def _given(t: Array, x: float, variance: float) -> tuple[Array, Array]:
+def _conditional(t: Array, x: float, variance: float) -> tuple[Array, Array]:
     """Return mean and variance of the true y given a measured x, for each row of estimates."""
     total = t[:, VAR_X] + variance
     most = 0.9999 * np.sqrt(t[:, VAR_X] * t[:, VAR_Y])

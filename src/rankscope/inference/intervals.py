@@ -141,10 +141,7 @@ class t(Interval):
 
 
 def reaches(sample: Sample | Estimate, outside: float) -> tuple[float, float]:
-    """The distances of both ends of an interval from the mean, with this probability outside on each side; equal for Student's t.
-
-    Random deals of skewed units reach farther on one side. NaN without degrees of freedom.
-    """
+    """The distances of both ends of an interval from the mean, with this probability outside on each side; equal for Student's t."""
     if isinstance(sample, Estimate) and sample.chance is not None:
         below, above = (side.reach(outside) * sample.error for side in (sample.chance, sample.chance.mirror))
         return below, above

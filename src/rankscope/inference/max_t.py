@@ -55,12 +55,8 @@ class max_t(Correction):
                 beyond[i] += np.count_nonzero(size >= reach[i])
                 np.maximum(largest[rounds], np.multiply(size, weight[i], out=size), out=largest[rounds])
         adjusted, limit = _adjust(largest, reach * weight, 1 - level)
-        return Joint(
-            adjusted=adjusted,
-            critical=_as_t(limit + close * weight, scores.shape[1]),
-            error=error,
-            single=(beyond + 1) / (self.rounds + 1),
-        )
+        critical, single = _as_t(limit + close * weight, scores.shape[1]), (beyond + 1) / (self.rounds + 1)
+        return Joint(adjusted=adjusted, critical=critical, error=error, single=single)
 
 
 class randomised_tukey(Correction, aliases=("randomized_tukey",)):

@@ -83,7 +83,8 @@ def quantile_of(values: Array, clusters: Array | None, q: float, level: float = 
     count = len(ordered)
     if not count:
         return _without(math.nan, 0, 0, 0, "every value is missing")
-    value = float(ordered[_rank(count, q) - 1])
+    rank = max(math.ceil(Fraction(repr(float(q))) * count), 1)  # by the decimals of q, not its bits
+    value = float(ordered[rank - 1])
     at, below = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
     # the share strictly below counts if all rows are at or below, or if it is nearer to q
     strict = bool(at) and (below == count or abs(at / count - q) < abs(below / count - q))
@@ -105,11 +106,6 @@ def quantile_of(values: Array, clusters: Array | None, q: float, level: float = 
 
 def _without(value: float, below: int, count: int, clusters: int, reason: str) -> QuantileEstimate:
     return QuantileEstimate(value, Bounds.none(reason), math.nan, 0, count, below, clusters, math.nan, reason)
-
-
-def _rank(count: int, q: float) -> int:
-    """The place of the quantile among ``count`` values in order, from 1: by the decimals of q, not its bits."""
-    return max(math.ceil(Fraction(repr(float(q))) * count), 1)
 
 
 def _counts(values: Array, clusters: Array | None, value: float, *, strict: bool) -> tuple[Array, Array]:
@@ -181,10 +177,7 @@ def _ends(trials: float, q: float, outside: float) -> tuple[int, int]:
 
 
 def _error(ordered: Array, value: float, span: Bounds, of_share: float) -> float:
-    """The standard error of a quantile, from that of the share below it and the rise of values along the interval, or beyond it.
-
-    The share of an end is that of the rows below it and half of those at it, as equal rows are equal by rounding.
-    """
+    """The standard error of a quantile, from that of the share below it and the rise of values along the interval, or beyond it."""
     low, high = span.lower, span.upper
     if low == high:
         first, last = (int(np.searchsorted(ordered, low, side)) for side in ("left", "right"))

@@ -129,10 +129,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
         return _Ranks(sample.values, self.zeros).side
 
     def p_value(self, sample: Sample) -> float:
-        """The two-sided p-value: 1 where all differences are 0.
-
-        Raises InputError for clusters and DataError where too many queries differ for ``method='exact'``.
-        """
+        """The two-sided p-value: 1 where all differences are 0."""
         self.refuse_clusters(sample)
         if not sample.count:
             return math.nan

@@ -65,10 +65,7 @@ def within(sample: Sample, low: float, high: float) -> Array:
 
 
 def bets(values: Array) -> Array:
-    """The size of the bet on each value, from the values before it: larger where these vary little, and shrinking.
-
-    ``values`` are from -1 to 1. The same for the mirror image of the values.
-    """
+    """The size of the bet on each value, from the values before it: larger where these vary little, and shrinking."""
     seen = np.arange(1, len(values) + 1)
     centre = np.cumsum(values) / (seen + 1)
     spread = (1 + np.cumsum((values - centre) ** 2)) / (seen + 1)
@@ -82,10 +79,7 @@ def stakes(sizes: Array, mean: float) -> Array:
 
 
 def most_wealth(values: Array, sizes: Array, mean: float) -> float:
-    """The logarithm of the most that betting on a larger mean than this ever made of 1, looking after every value.
-
-    It falls as ``mean`` rises. ``values`` and ``mean`` are from -1 to 1, ``sizes`` the bets.
-    """
+    """The logarithm of the most that betting on a larger mean than this ever made of 1, looking after every value."""
     return max(0.0, float(np.cumsum(np.log1p(stakes(sizes, mean) * (values - mean))).max()))
 
 
@@ -269,12 +263,8 @@ class Planned:
 
 
 def _example(look: int, looks: int) -> str:
-    return (
-        "shares=("
-        + ", ".join(f"{number / looks:.2g}" for number in range(1, look + 1))
-        + ("," if look == 1 else "")
-        + ")"
-    )
+    shares = ", ".join(f"{number / looks:.2g}" for number in range(1, look + 1))
+    return f"shares=({shares}{',' if look == 1 else ''})"
 
 
 # --- the tests

@@ -90,12 +90,12 @@ class Credit(Earning, kind="credit"):
 
     def rankers(self, log: Log) -> list[str]:
         """The rankers of a log, in the order of their columns. Raises DataError for fewer than two."""
-        found = [name.removeprefix(self.prefix) for name in log.attributes if name.startswith(self.prefix)]
-        if len(found) < 2:
+        names = [name.removeprefix(self.prefix) for name in log.attributes if name.startswith(self.prefix)]
+        if len(names) < 2:
             raise DataError(
-                f"{log.label}: {self} needs {self.instead}a column {self.prefix}NAME of each ranker, and there {_are(found)}"
+                f"{log.label}: {self} needs {self.instead}a column {self.prefix}NAME of each ranker, and there {_are(names)}"
             )
-        return found
+        return names
 
     def __str__(self) -> str:
         return super().__str__() if not self.ranker else str(self.having(ranker="", rival=""))
@@ -103,8 +103,8 @@ class Credit(Earning, kind="credit"):
     __repr__ = __str__
 
 
-def _are(found: Sequence[str]) -> str:
-    return f"is one, of {found[0]}" if found else "is none"
+def _are(names: Sequence[str]) -> str:
+    return f"is one, of {names[0]}" if names else "is none"
 
 
 class TeamCredit(Credit, aliases=("team_credit", "teams")):
@@ -123,8 +123,8 @@ class TeamCredit(Credit, aliases=("team_credit", "teams")):
         """The rankers in the order of their columns of ranks, otherwise of their names."""
         if not log.has("team"):
             return super().rankers(log)
-        found = log.gather(lambda frame: frame.select(pl.col("team").drop_nulls().unique()), ids=["team"])
-        teams = sorted(map(str, found["team"].unique()))
+        table = log.gather(lambda frame: frame.select(pl.col("team").drop_nulls().unique()), ids=["team"])
+        teams = sorted(map(str, table["team"].unique()))
         ranked = [name.removeprefix("rank_") for name in log.attributes if name.startswith("rank_")]
         if len(ranked) > 1:
             if unknown := [team for team in teams if team not in ranked]:
@@ -236,22 +236,19 @@ def usual_credit(log: Log) -> Credit | None:
 
 
 def credit_of(log: Log, credit: Any, method: Mixing | None) -> Credit:
-    """Return the credit to use on a log: the chosen one, or the usual one of its way of mixing.
-
-    Raises DataError for a log without teams, ranks or credits of rankers, InputError for several credits.
-    """
+    """Return the credit to use on a log: the chosen one, or the usual one of its way of mixing."""
     several = credit if isinstance(credit, list | tuple) else [credit]
     if len(several) > 1:
         raise InputError(f"{words.listing(several)}: interleaved lists are compared by one credit: name one")
     if several and several[0] is not None:
         return Credit.read(several[0])
-    found = usual_credit(log) if method is None else Credit.read(method.credit)
-    if found is None:
+    usual = usual_credit(log) if method is None else Credit.read(method.credit)
+    if usual is None:
         raise DataError(
             f"{log.label}: interleaved lists are expected: give the ranker of each item in a column team (--columns NAME=team), "
             "or its credits in columns credit_NAME"
         )
-    return found
+    return usual
 
 
 def summed(credit: Credit, rankers: Sequence[str]) -> Mapping[tuple[str, str], Credit]:

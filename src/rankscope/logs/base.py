@@ -130,11 +130,11 @@ class OnlineMetric(Earning, kind="online metric", at="days"):
             # a window is always named: "Retention" omits the day
             return text if "@" in text or days is None else f"{text}@{days}"
         own = [getattr(self, name) for name in self.of_columns]
-        said = {
+        parameters = {
             n: v for n, usual in self.defaults.items() if (v := getattr(self, n)) != usual and n not in self.of_columns
         }
-        first = sorted(said.items(), key=lambda item: self.defaults[item[0]] is not MISSING)  # what must be given
-        return f"{type(self).__name__}({', '.join([*map(_written, own), *(f'{n}={v!r}' for n, v in first)])})"
+        first = sorted(parameters.items(), key=lambda item: self.defaults[item[0]] is not MISSING)  # what must be given
+        return f"{type(self).__name__}({', '.join([*(name if name.isidentifier() else repr(name) for name in own), *(f'{n}={v!r}' for n, v in first)])})"
 
     __repr__ = __str__
 
@@ -167,44 +167,37 @@ def before_of(metric: Earning) -> OnlineMetric | None:
     return metric.of if isinstance(metric, _Before) else None
 
 
-def _written(name: str) -> str:
-    return name if name.isidentifier() else repr(name)
-
-
 _CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 
 
 def parse_online(text: Any) -> OnlineMetric:
-    """Read an online metric: ``CTR``, ``SatisfiedClicks(dwell=30)``, ``Retention@7``, ``Ratio(orders, sessions)``.
-
-    Columns of numbers stand without their names. Raises InputError for what is none, with the nearest.
-    """
+    """Read an online metric: ``CTR``, ``SatisfiedClicks(dwell=30)``, ``Retention@7``, ``Ratio(orders, sessions)``."""
     if isinstance(text, OnlineMetric):
         return text
     if isinstance(text, type) and issubclass(text, OnlineMetric):
         return text().ready()
     if not isinstance(text, str):
         raise InputError(f"{text!r} is not an online metric: write it like CTR or 'Ratio(orders, sessions)'")
-    found = _CALL.fullmatch(text.strip())
-    cls = OnlineMetric.catalogue.get(found["name"]) if found else None
-    spelled = _named(found["inside"], cls.of_columns) if found and cls is not None and cls.of_columns else None
-    several = parse_all(OnlineMetric, f"{found['name']}({spelled})" if found and spelled is not None else text)
+    match = _CALL.fullmatch(text.strip())
+    cls = OnlineMetric.catalogue.get(match["name"]) if match else None
+    spelled = _named(match["inside"], cls.of_columns) if match and cls is not None and cls.of_columns else None
+    several = parse_all(OnlineMetric, f"{match['name']}({spelled})" if match and spelled is not None else text)
     if len(several) > 1:
         raise InputError(f"{text} is {len(several)} online metrics: name one, like {several[0]}")
     return several[0]  # type: ignore[no-any-return] # the catalogue holds these alone
 
 
-def parse_online_metrics(given: Any) -> list[OnlineMetric]:
+def parse_online_metrics(metrics: Any) -> list[OnlineMetric]:
     """Read online metrics: one, several, or texts that name several: ``"CTR Retention@1,7"``; each once.
 
     >>> import rankscope.logs.metrics
     >>> parse_online_metrics(["CTR, Ratio(orders, sessions)", "Retention@1,7"])
     [CTR, Ratio(orders, sessions), Retention@1, Retention@7]
     """
-    if isinstance(given, str | type | OnlineMetric) or not isinstance(given, Iterable):
-        given = [given]
+    if isinstance(metrics, str | type | OnlineMetric) or not isinstance(metrics, Iterable):
+        metrics = [metrics]
     out: list[OnlineMetric] = []
-    for one in given:
+    for one in metrics:
         for part in split_spellings(one) if isinstance(one, str) else (one,):
             name, at, cuts = part.rpartition("@") if isinstance(part, str) and "," in part else ("", "", "")
             several = (
@@ -222,6 +215,6 @@ def _named(inside: str, names: tuple[str, ...]) -> str | None:
         return None
     if not isinstance(call, ast.Call) or len(call.args) > len(names):
         return None
-    said: Mapping[str, str] = {name: ast.unparse(node) for name, node in zip(names, call.args, strict=False)}
+    arguments: Mapping[str, str] = {name: ast.unparse(node) for name, node in zip(names, call.args, strict=False)}
     more = [ast.unparse(keyword) for keyword in call.keywords]
-    return ", ".join([*(f"{name}={value}" for name, value in said.items()), *more])
+    return ", ".join([*(f"{name}={value}" for name, value in arguments.items()), *more])

@@ -72,10 +72,10 @@ class Numbering:
         if level == len(self._tables):
             self._tables.append(np.full(1 << self.bits, -1, dtype=np.int32))
         table, places = self._tables[level], at.view(np.int64)
-        found = table.take(places, mode="wrap")
-        free = np.flatnonzero(found < 0)
+        numbers = table.take(places, mode="wrap")
+        free = np.flatnonzero(numbers < 0)
         if not len(free):
-            return found.astype(np.int64), free
+            return numbers.astype(np.int64), free
         wanted, order = places[free], np.arange(len(free), dtype=np.int32)
         table[wanted] = order
         won = table.take(wanted, mode="wrap") == order  # one of the rows that want a place
@@ -84,8 +84,8 @@ class Numbering:
         self._keys = with_room(self._keys, self.count + len(new))
         self._keys[self.count : self.count + len(new)] = keys[new]
         self.count += len(new)
-        found[free] = table.take(wanted)
-        return found.astype(np.int64), new
+        numbers[free] = table.take(wanted)
+        return numbers.astype(np.int64), new
 
 
 def with_room(values: NDArray[Any], count: int) -> NDArray[Any]:
@@ -184,13 +184,13 @@ def sum_in_bins(
         return None
     summed = iter(sums.values)
     columns = {name: sums.marked(flags.index(name)) if name in flags else next(summed) for name in added}
-    found = table.with_columns(
+    units = table.with_columns(
         pl.Series("rows", sums.rows[: len(table)]),
         *(pl.Series(name, column[: len(table)].astype(np.float64)) for name, column in columns.items()),
     )
     at_all = np.concatenate([at for at, _ in held])
     rows_kept = (np.concatenate([columns[i] for _, columns in held]) for i in range(len(values)))
-    return found, {n: UnitRows.of_numbers(rows, at_all, len(table)) for n, rows in zip(values, rows_kept, strict=True)}
+    return units, {n: UnitRows.of_numbers(rows, at_all, len(table)) for n, rows in zip(values, rows_kept, strict=True)}
 
 
 def _pieces(

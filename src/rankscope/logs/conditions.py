@@ -59,14 +59,14 @@ class _Reader:
         self.tokens = self._tokens()
 
     def _tokens(self) -> list[tuple[str, str]]:
-        found, place = [], 0
+        tokens, place = [], 0
         while self.text[place:].strip():
             match = TOKEN.match(self.text, place)
             if match is None:
                 raise self.refusal(self.text[place:].strip())
-            found.append((str(match.lastgroup), match[str(match.lastgroup)]))
+            tokens.append((str(match.lastgroup), match[str(match.lastgroup)]))
             place = match.end()
-        return found
+        return tokens
 
     def refusal(self, near: str) -> InputError:
         near = f"cannot read {words.quote(near, 60)}" if near else "it ends too early"
@@ -79,9 +79,9 @@ class _Reader:
 
     def take(self, *wanted: str) -> str:
         """Move past a wanted keyword or sign and return it, or return an empty text."""
-        found = self.peek()
-        self.at += found in wanted and found != ""
-        return found if found in wanted else ""
+        token = self.peek()
+        self.at += token in wanted and token != ""
+        return token if token in wanted else ""
 
     def need(self, wanted: str) -> None:
         if not self.take(wanted):
@@ -94,12 +94,12 @@ class _Reader:
 
     def whole(self) -> pl.Expr:
         try:
-            found = self.either()
+            condition = self.either()
         except RecursionError:
             raise self.refusal("") from None
         if self.at < len(self.tokens):
             raise self.stop()
-        return found
+        return condition
 
     def either(self) -> pl.Expr:
         parts = [self.both()]
@@ -131,8 +131,8 @@ class _Reader:
             empty = self.column(name).cast(pl.String).str.strip_chars().fill_null("") == ""
             return ~empty if negated else empty
         negated = self.take("not")
-        found = self.ranged(name, negated)
-        return ~found if negated else found
+        condition = self.ranged(name, negated)
+        return ~condition if negated else condition
 
     def ranged(self, name: str, negated: str) -> pl.Expr:
         """Return a condition with ``in``, ``between`` or ``like``, or the flag of a column."""

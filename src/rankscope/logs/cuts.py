@@ -47,8 +47,8 @@ def come_back(log: Log) -> bool:
     if not (log.has("timestamp") and log.has("unit_id")):
         return False
     days = pl.col("timestamp").dt.date().n_unique()
-    found = log.gather(lambda frame: frame.group_by("unit_id").agg(days.alias(DAY)), "unit_id")
-    return bool((found[DAY] > 1).any())
+    users = log.gather(lambda frame: frame.group_by("unit_id").agg(days.alias(DAY)), "unit_id")
+    return bool((users[DAY] > 1).any())
 
 
 def with_halves(log: Log, last: date) -> Log:
@@ -98,30 +98,27 @@ def attribute_of(log: Log, name: str) -> str:
     return column
 
 
-def attribute_columns(log: Log, said: Any) -> list[str]:
+def attribute_columns(log: Log, slices: Any) -> list[str]:
     """The columns of attributes to slice an experiment by. Raises InputError for any other column."""
-    return [attribute_of(log, name) for name in slice_names(log, said)]
+    return [attribute_of(log, name) for name in slice_names(log, slices)]
 
 
-def cluster_columns(log: Log, said: Any) -> list[str]:
+def cluster_columns(log: Log, clusters: Any) -> list[str]:
     """The columns whose values name the cluster that was given a variant. Raises InputError for columns that cannot."""
-    found = [log.column(name, "to cluster by") for name in slice_names(log, said, "clusters", "household")]
-    for name in found:
+    columns = [log.column(name, "to cluster by") for name in slice_names(log, clusters, "clusters", "household")]
+    for name in columns:
         if name in {"variant", "unit_id"}:
-            about = (
-                "of variants"
-                if name == "variant"
-                else f"that names each {log.unit_noun}, which is the unit without clusters"
-            )
+            unit = f"that names each {log.unit_noun}, which is the unit without clusters"
+            about = "of variants" if name == "variant" else unit
             raise InputError(
                 f"{log.label}: {log.roles.get(name, name)} is the column {about}: name a column of clusters, like household"
             )
-    return found
+    return columns
 
 
-def slice_names(log: Log, said: Any, option: str = "slices", like: str = "country") -> list[str]:
+def slice_names(log: Log, source: Any, option: str = "slices", like: str = "country") -> list[str]:
     """Names of columns to slice by: one, several, or several in one text, apart at commas. Raises InputError for what is no name."""
-    names = [] if said is None else [said] if isinstance(said, str) else said
+    names = [] if source is None else [source] if isinstance(source, str) else source
     if isinstance(names, Mapping) or not isinstance(names, Iterable):
         raise InputError(f"{option}: of a log they are names of its columns, like {like}")
     whole = {*log.roles.values(), *log.roles, *log.attributes}  # a name may have a comma of its own

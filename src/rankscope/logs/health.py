@@ -88,10 +88,6 @@ class LogCheck:
         )  # fmt: skip
 
 
-def _improbable(name: str) -> pl.Expr:
-    return ((pl.col(name) <= 0) | (pl.col(name) > 1)).fill_null(value=False)
-
-
 def _negative(name: str) -> pl.Expr:
     return (pl.col(name) < 0).fill_null(value=False)
 
@@ -121,7 +117,7 @@ LOG_CHECKS: tuple[LogCheck, ...] = (
              lambda _: (pl.col("p_prefix").sort_by("position").diff() > ROUNDING).any(), "impression_id"),
     LogCheck(rules.SlateVaries, ("p_slate",), _varying_slate, "impression_id", {"prefix": COLUMNS["p_prefix"].name}),
     LogCheck(rules.SharedList, ("unit_id",), _several("unit_id"), "impression_id"),
-    *(LogCheck(rules.NoPropensity, (name,), lambda _, name=name: _improbable(name)) for name in PROPENSITIES),  # type: ignore[misc]
+    *(LogCheck(rules.NoPropensity, (name,), lambda _, name=name: ~pl.col(name).is_between(0, 1, closed="right").fill_null(value=True)) for name in PROPENSITIES),  # type: ignore[misc]
     LogCheck(rules.NegativeAmount, ("revenue",), lambda _: _negative("revenue"), numbers={"amount": "revenue"}),
     LogCheck(rules.NegativeAmount, ("dwell_s",), lambda _: _negative("dwell_s"), numbers={"amount": "time"}),
     *(LogCheck(rules.EmptyId, (name,), lambda _, name=name: pl.col(name).is_null()) for name in IDS),  # type: ignore[misc]
@@ -173,29 +169,26 @@ def _with_zeros(log: Log, metrics: Sequence[OnlineMetric] | None) -> tuple[str, 
 
 
 def empty_cells(log: Log, units: UnitTotals, known: Iterable[Finding] = ()) -> list[Finding]:
-    """Return a finding per metric of columns with empty cells: units that a Mean leaves out, and cells that a Ratio counts as 0.
-
-    A column of outcomes without any 0 is among the ``known`` findings.
-    """
+    """Return a finding per metric of columns with empty cells: units that a Mean leaves out, and cells that a Ratio counts as 0."""
     doubted = {*OUTCOMES_MOSTLY_ZERO} if any(one.code == rules.NoZeros.code for one in known) else set()
-    found = []
+    findings = []
     for metric in units.metrics:
         if not (isinstance(metric, Mean) and metric.leaves_out()) or metric.reads(log) & doubted:
             continue
         if count := units.count - int(np.count_nonzero(units.columns(metric)[:, 1])):
             numbers = {"count": count, "total": units.count, "unit": units.noun, "zeros": metric.having(empty="zero")}
-            found.append(rules.EmptyCells.finding(metric=metric, column=metric.column, **numbers))
+            findings.append(rules.EmptyCells.finding(metric=metric, column=metric.column, **numbers))
     ratios = [one for one in units.metrics if isinstance(one, Ratio)] if not log.of_impressions else []
     pairs = [(metric, name) for metric in ratios for name in (metric.numerator, metric.denominator)]
     if pairs:
         counts = [pl.len(), *(log.number(name).null_count().alias(str(i)) for i, (_, name) in enumerate(pairs))]
         rows, *empty = log.gather(lambda frame: frame.select(counts)).sum().row(0)
-        found += [
+        findings += [
             rules.EmptyCountsAsZero.finding(metric=metric, column=name, count=count, total=rows)
             for (metric, name), count in zip(pairs, empty, strict=True)
             if count
         ]
-    return found
+    return findings
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
@@ -267,8 +260,8 @@ def _one_variant(log: Log) -> Iterator[Finding]:
 def _days(log: Log) -> Iterator[Finding]:
     if not log.has("timestamp"):
         return
-    found = log.gather(lambda frame: frame.select(pl.col("timestamp").dt.date().alias("day")).unique())
-    days: list[date] = found["day"].drop_nulls().unique().sort().to_list()
+    table = log.gather(lambda frame: frame.select(pl.col("timestamp").dt.date().alias("day")).unique())
+    days: list[date] = table["day"].drop_nulls().unique().sort().to_list()
     span = (days[-1] - days[0]).days + 1 if days else 0
     if span == len(days):
         return

@@ -268,11 +268,8 @@ def _queries(again: pl.Expr, rows: pl.LazyFrame, groups: list[str]) -> pl.LazyFr
         return pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift(step)) for name in names)
 
     groups = [name for name in groups if name != "query_id"]  # the next query of a session is one of another slice
-    once = (
-        rows.select(*groups, query, at)
-        .filter(~alike([*groups, "query_id", "timestamp"], 1))
-        .unique(maintain_order=True)
-    )
+    others = rows.select(*groups, query, at).filter(~alike([*groups, "query_id", "timestamp"], 1))
+    once = others.unique(maintain_order=True)
     starts = query.is_not_null() & ~(alike(groups, 1) & (query == query.shift(1)).fill_null(value=False))
     ordered = once.sort(*groups, at, maintain_order=True).filter(starts)
     return ordered.with_columns(alike(groups, -1).alias(" next")).with_columns(again.alias(" again"))
@@ -309,9 +306,8 @@ class _Windowed(OnlineMetric):
     def _parts(self, value: pl.Expr, days: float, end: datetime | None, **sums: pl.Expr) -> RatioParts:
         if end is None:
             raise InputError(f"{self}: the log has no times")
-        whole = (
-            first <= end - timedelta(days=days)
-        ).any()  # row by row, as older Polars take a literal for a list here
+        # row by row, as older Polars take a literal for a list here
+        whole = (first <= end - timedelta(days=days)).any()
         seen, left_out = whole.cast(pl.Float64), (~whole).cast(pl.Float64)
         return RatioParts("unit", value * seen, seen, left_out, prepared=_with_first, distinct=True, sums=sums)
 
@@ -495,11 +491,11 @@ def usual_metrics(log: Log) -> list[OnlineMetric]:
     """Return the usual metrics of a log by its columns, with means per unit instead of metrics per row if it has no impressions."""
     known = dict.fromkeys(cls for cls in OnlineMetric.catalogue.values() if cls.__module__ == __name__)
     usual = [cls() for cls in known if not (required_parameters(cls) or cls.example)]
-    found = [metric for metric in usual if log.has(*metric.columns(log))]
+    metrics = [metric for metric in usual if log.has(*metric.columns(log))]
     if log.of_impressions or not log.has("unit_id"):
-        return found
+        return metrics
     means = [Mean(column=log.roles[name]) for name in OUTCOMES if log.has(name)]
-    return [*means, *(metric for metric in found if not metric.rowwise)]
+    return [*means, *(metric for metric in metrics if not metric.rowwise)]
 
 
 def deciding_metrics(log: Log) -> list[OnlineMetric]:
@@ -510,8 +506,8 @@ def deciding_metrics(log: Log) -> list[OnlineMetric]:
 
 def require_deciding(log: Log) -> list[OnlineMetric]:
     """The metrics by which an experiment is decided where none is named. Raises InputError, with an example, where the columns allow none."""
-    if found := deciding_metrics(log):
-        return found
+    if metrics := deciding_metrics(log):
+        return metrics
     numbers = [name for role, name in log.roles.items() if COLUMNS[role].kind not in {"id", "time"}]
     columns = [*numbers, *log.attributes]
     there = words.listing(columns) or "ids only"

@@ -31,13 +31,13 @@ class Grade:
     grade: float
 
 
-def read_grades(said: str | Mapping[str, float]) -> list[Grade]:
+def read_grades(grades: str | Mapping[str, float]) -> list[Grade]:
     """Read grades of engagement, written ``click=1,dwell>=30=2,purchase=3`` or as a mapping.
 
     >>> read_grades("click=1,dwell>=30=2")
     [Grade(column='click', least=None, grade=1.0), Grade(column='dwell', least=30.0, grade=2.0)]
     """
-    parts = [f"{name}={grade}" for name, grade in said.items()] if isinstance(said, Mapping) else said.split(",")
+    parts = [f"{name}={grade}" for name, grade in grades.items()] if isinstance(grades, Mapping) else grades.split(",")
     out = []
     for part in map(str.strip, parts):
         match = RULE.fullmatch(part)
@@ -133,7 +133,7 @@ def _columns(log: Log, grades: list[Grade] | None, by: str | None) -> Iterator[p
 
 def _worth(log: Log, grades: list[Grade]) -> pl.Expr:
     """The highest grade that the engagement in a row reaches, 0 for none."""
-    found = []
+    worths = []
     for one in grades:
         plain = words.plain_name(one.column)
         role = next(
@@ -141,8 +141,8 @@ def _worth(log: Log, grades: list[Grade]) -> pl.Expr:
         )
         value = log.number(role if role is not None and log.has(role) else one.column)
         reached = value > 0 if one.least is None else value >= one.least
-        found.append(pl.when(reached).then(one.grade).otherwise(0.0))
-    return reduce(pl.max_horizontal, found)
+        worths.append(pl.when(reached).then(one.grade).otherwise(0.0))
+    return reduce(pl.max_horizontal, worths)
 
 
 def _numbered(column: pl.Series) -> tuple[Array, pl.Series]:
@@ -180,15 +180,8 @@ def _pages(log: Log, rows: pl.DataFrame, names: pl.DataFrame, remarks: tuple[str
     session = of_list.pop("session_id", np.arange(len(lists)))
     unit = "user" if log.has("unit_id") else "session" if log.has("session_id") else "list"
     rankers, parts = (tuple(of_list.pop(f"{name}s", ())) for name in ("ranker", "part"))
-    pages = Pages(
-        item,
-        click,
-        PairIds(Ids(names["query_id"]), Ids(names["item_id"])),
-        session,
-        of_list.pop("unit_id", session),
-        **of_list,
-        **of_cell,
-    )
+    pairs, units = PairIds(Ids(names["query_id"]), Ids(names["item_id"])), of_list.pop("unit_id", session)
+    pages = Pages(item, click, pairs, session, units, **of_list, **of_cell)
     return ReadPages(pages, remarks, rankers, parts, unit)
 
 
@@ -220,8 +213,8 @@ def _remarks(log: Log, inside: pl.Expr, depth: int | None) -> Iterator[str]:
     count, clicks = left.row(0)
     if count:
         why = "no position or not shown" if depth is None else f"no position, not shown, or below place {depth}"
-        told = f", {words.counted(clicks, 'click')} among them" if clicks else ""
-        yield f"{words.counted(count, 'row')} left out: {why}{told}"
+        among = f", {words.counted(clicks, 'click')} among them" if clicks else ""
+        yield f"{words.counted(count, 'row')} left out: {why}{among}"
 
 
 FROM_CLICKS = "clicks"  # in column 2 of qrels: where the grades come from

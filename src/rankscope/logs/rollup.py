@@ -29,11 +29,8 @@ _ALL_ROWS = (
     "{}: no user, session or list is named, so that each row would be a unit of its own, and all of them would have to come here: "
     'say which column names users, as columns={{"visitor": "unit_id"}}, or bring a sample of the rows here, as frame.limit(1000000).toArrow()'
 )
-FEW, MOST, LOOKED = (
-    1 << 20,
-    1 << 21,
-    10_000,
-)  # most rows that are always merged, most merged rows of a larger log, and rows from which their number is estimated
+# most rows that are always merged, most merged rows of a larger log, and rows from which their number is estimated
+FEW, MOST, LOOKED = (1 << 20, 1 << 21, 10_000)
 SIZES = (1e-50, 1e50)  # of numbers other than 0: their squares and ratios stay finite
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
@@ -119,10 +116,7 @@ class UnitTotals:
         return self if self.members is None else self.members
 
     def clustered(self, columns: Sequence[str], by: Sequence[str] = ()) -> UnitTotals:
-        """Return the clusters of these units: what units with one value in each of these columns add is summed.
-
-        Values of ``by`` stay apart, so a cluster with several variants is there once per variant. Raises DataError for a unit without a cluster.
-        """
+        """Return the clusters of these units: what units with one value in each of these columns add is summed."""
         if not columns:
             return self
         table = pl.DataFrame({name: self.groups[name] for name in (*by, *columns)})
@@ -133,16 +127,16 @@ class UnitTotals:
             )
         clusters = table.unique().sort(table.columns).with_row_index("cluster")
         owners = table.join(clusters, on=table.columns, how="left", nulls_equal=True, maintain_order="left")["cluster"]
-        found = replace(
+        totals = replace(
             self, groups={name: clusters[name] for name in table.columns}, unit="unit_id", noun="cluster", members=self,
             ids=clusters.select(pl.concat_str(pl.col(columns).cast(pl.String), separator=" ")).to_series(),
             owners=owners.to_numpy().astype(np.int64),
         )  # fmt: skip
-        above, below = (found.summed(part.T).T for part in (self.numerators, self.denominators))
+        above, below = (totals.summed(part.T).T for part in (self.numerators, self.denominators))
         values = {
-            m: UnitRows.of_numbers(v.values, found.owners[v.units], len(clusters)) for m, v in self.values.items()
+            m: UnitRows.of_numbers(v.values, totals.owners[v.units], len(clusters)) for m, v in self.values.items()
         }
-        return replace(found, numerators=above, denominators=below, values=values)
+        return replace(totals, numerators=above, denominators=below, values=values)
 
     def summed(self, columns: Array) -> Array:
         """Return the sums over each cluster of columns of its members, whatever their order; without clusters the columns."""
@@ -201,10 +195,7 @@ class UnitTotals:
         return np.stack([self.numerators[row], self.denominators[row]]).T  # a column lies in one place
 
     def rows_of(self, metric: OnlineMetric, inside: Array | None = None) -> UnitRows:
-        """The rows of a quantile that have a value, of all units or of the units at these places.
-
-        Each unit of a quantile over units is one row: the sum of its rows.
-        """
+        """The rows of a quantile that have a value, of all units or of the units at these places."""
         held = self.values.get(metric)
         if held is None:
             sums, known = self.single.columns(metric).T
@@ -216,10 +207,6 @@ class UnitTotals:
 def left_out_of_window(metric: Earning, seen: int, left_out: int, noun: str) -> str:
     """Return the note about units that a windowed metric leaves out."""
     return f"{metric} counts {words.counted(seen, noun)} and leaves out {words.count(left_out)}, first seen too near the end of the log"
-
-
-def _denominator(part: RatioParts, sums: Array) -> Array:
-    return np.asarray(sums > 0, dtype=np.float64) if part.whole else sums
 
 
 def _fit(numbers: Array) -> bool:
@@ -264,33 +251,34 @@ def roll_up(
     both = _in_one_pass(log, metrics, parts, keys) if unit and not attributes and log.elsewhere is None else None
     if both is None:
         more = [name for name in attributes if name not in keys]
-        found = log.gather(lambda frame: _query(frame, log.label, parts, keys, unit, more), unit)
-        held = {name: UnitRows.of_lists(found[name]) for name in _kept(parts)}
+        table = log.gather(lambda frame: _query(frame, log.label, parts, keys, unit, more), unit)
+        held = {name: UnitRows.of_lists(table[name]) for name in _kept(parts)}
     else:
-        found, held = both
-    if unit and found[unit].null_count():
-        count = int(found.filter(pl.col(unit).is_null())["rows"].sum())
+        table, held = both
+    if unit and table[unit].null_count():
+        count = int(table.filter(pl.col(unit).is_null())["rows"].sum())
         raise DataError(
             f"{log.label}: {words.counted(count, 'row names', 'rows name')} no {log.unit_noun} ({log.roles[unit]} is empty): "
             "give each visitor an id, or leave these rows out"
         )
-    above, below = np.zeros((len(parts), len(found))), np.ones((len(parts), len(found)))
+    above, below = np.zeros((len(parts), len(table))), np.ones((len(parts), len(table)))
     for i, (metric, part) in enumerate(zip(metrics, parts, strict=True)):
         if part.level == "values":
             values, below[i] = held[f"v{i}"].values, held[f"v{i}"].sizes
         else:
-            values = above[i] = found[f"n{i}"].to_numpy()
-            below[i] = _denominator(part, found[f"d{i}"].to_numpy() if part.denominator is not None else np.ones(1))
+            values = above[i] = table[f"n{i}"].to_numpy()
+            sums = table[f"d{i}"].to_numpy() if part.denominator is not None else np.ones(1)
+            below[i] = sums > 0 if part.whole else sums
         if not (_fit(values) and _fit(below[i])):
             least, most = (f"{size:.0e}" for size in SIZES)
             raise DataError(
                 f"{log.label}: {metric}: a number or a sum is beyond {most} in size, or below {least} and not 0: leave these cells empty, or use another unit"
             )
-    censored = tuple(int(found[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
+    censored = tuple(int(table[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
     return UnitTotals(
-        tuple(metrics), above, below, {name: found[name] for name in (*by, *attributes)}, unit,
+        tuple(metrics), above, below, {name: table[name] for name in (*by, *attributes)}, unit,
         log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
-        int(found["rows"].sum()), censored, end, found[unit] if ids and unit else None,
+        int(table["rows"].sum()), censored, end, table[unit] if ids and unit else None,
         {metrics[int(name[1:])]: values for name, values in held.items()},
     )  # fmt: skip
 
@@ -333,21 +321,12 @@ def _with_before(
             nothing = 1.0 if early[metric].parts(log.before, None).denominator is None else 0.0
             above[i], below[i] = np.where(inside, own[:, 0], 0.0), np.where(inside, own[:, 1], nothing)
     censored = tuple(0 if metric in early else now.censored[now.metrics.index(metric)] for metric in metrics)
-    return replace(
-        now,
-        metrics=tuple(metrics),
-        numerators=above,
-        denominators=below,
-        censored=censored,
-        ids=now.ids if ids else None,
-    )
+    named = now.ids if ids else None
+    return replace(now, metrics=tuple(metrics), numerators=above, denominators=below, censored=censored, ids=named)
 
 
 def adds_up(log: Log, metric: Earning, by: str) -> bool:
-    """True if the totals of a unit over the values of a column, as over days, add up to those of all its rows.
-
-    Rows add by themselves. Lists and sessions do if none has rows of two values.
-    """
+    """True if the totals of a unit over the values of a column, as over days, add up to those of all its rows."""
     level = metric.parts(log, None).level
     if level not in KEYS:
         return level in {"row", "once", "values"}
@@ -361,10 +340,7 @@ def adds_up(log: Log, metric: Earning, by: str) -> bool:
 
 
 def so_far(log: Log, units: UnitTotals, parts: pl.Series) -> Iterator[tuple[Any, UnitTotals]]:
-    """Yield each value of ``parts`` in order, with the totals of the units up to it, one row per unit and its groups.
-
-    ``parts`` says where each of the ``units`` belongs, such as the day. The totals must add up (see ``adds_up``).
-    """
+    """Yield each value of ``parts`` in order, with the totals of the units up to it, one row per unit and its groups."""
     kinds = [metric.parts(log, units.end) for metric in units.metrics]
     number, first = _numbered(units)
     seen = np.zeros(len(first), dtype=bool)
@@ -419,11 +395,11 @@ def arrivals(log: Log) -> tuple[int, ...]:
         seen = frame.filter(pl.col("timestamp").is_not_null()).group_by("unit_id")
         return seen.agg(pl.col("timestamp").min().dt.date().alias("day")).group_by("day").len()
 
-    found = log.gather(days, "unit_id").group_by("day").agg(pl.col("len").sum()).sort("day")
-    if not len(found):
+    table = log.gather(days, "unit_id").group_by("day").agg(pl.col("len").sum()).sort("day")
+    if not len(table):
         return ()
-    start = found["day"][0]
-    counts = dict(zip(((day - start).days for day in found["day"].to_list()), found["len"].to_list(), strict=True))
+    start = table["day"][0]
+    counts = dict(zip(((day - start).days for day in table["day"].to_list()), table["len"].to_list(), strict=True))
     return tuple(counts.get(number, 0) for number in range((_end(log).date() - start).days + 1))
 
 
@@ -475,10 +451,7 @@ def _query(
 
 
 def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merged | None:
-    """Merge the rows of a log, so that roll-ups of these metrics by some of these columns (and the unit) need no other pass over it.
-
-    Metrics that need every row are left out. None if rows name no unit or are elsewhere, or if merged rows of a large log would take much memory.
-    """
+    """Merge the rows of a log, so that roll-ups of these metrics by some of these columns (and the unit) need no other pass over it."""
     unit = unit_of(log)
     if not unit or log.elsewhere is not None:
         return None
@@ -491,10 +464,10 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
     seen = {unit: None, **dict.fromkeys(by)}
     for metric, part in both:
         if part.distinct:
-            asked = list(metric.columns(log)) if part.prepared else sorted(_roots(_columns(0, part).values()))
+            columns = list(metric.columns(log)) if part.prepared else sorted(_roots(_columns(0, part).values()))
             unasked = {*part.sums, *_roots(part.sums.values())} if part.sums else set()
             more = [KEYS[part.level]] if part.level in KEYS else []
-            seen |= dict.fromkeys([*more, *(name for name in asked if name not in unasked)])
+            seen |= dict.fromkeys([*more, *(name for name in columns if name not in unasked)])
     top = log.collect(log.frame.head(LOOKED).select(*seen)) if log.rows > FEW else pl.DataFrame()
     if len(top) and top.n_unique() * log.rows > MOST * len(top):
         return None

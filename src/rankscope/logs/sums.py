@@ -65,16 +65,14 @@ class UnitSums(UnitTotals):
         if a is None or b is None:
             return self._sum(b if a is None else a)
         assert self.log.sums is not None
-        found = self.log.sums.products.get((min(a, b), max(a, b)))
-        if found is None:
-            what, like = (
-                (f"squares of {a}", f"{a}_sum_squares")
-                if a == b
-                else (f"products of {a} and {b}", f"{a}_{b}_sum_product")
-            )
-            flags = f"; if each {self.noun} has 0 or 1: --columns '{a}=successes'" if a == b else ""
+        product = self.log.sums.products.get((min(a, b), max(a, b)))
+        if product is None:
+            what, like, flags = f"products of {a} and {b}", f"{a}_{b}_sum_product", ""
+            if a == b:
+                what, like = f"squares of {a}", f"{a}_sum_squares"
+                flags = f"; if each {self.noun} has 0 or 1: --columns '{a}=successes'"
             raise InputError(f"{self.log.label}: {metric} needs the sum of {what}, in a column like {like}{flags}")
-        return self.table[found].to_numpy()
+        return self.table[product].to_numpy()
 
 
 def _pair(metric: OnlineMetric) -> Pair:
@@ -90,7 +88,7 @@ def totals_of(
     for metric in metrics:
         if not isinstance(metric, Mean | Attribute | Ratio) or (not isinstance(metric, Attribute) and metric.where):
             raise InputError(
-                f"{log.label}: {metric} needs rows: from sums come Mean(COLUMN) and Ratio(COLUMN, COLUMN), like {_example(log)}"
+                f"{log.label}: {metric} needs rows: from sums come Mean(COLUMN) and Ratio(COLUMN, COLUMN), like {Mean(column=next(iter(log.sums.of)))}"
             )
         for name in _pair(metric):
             if name is not None and name not in log.sums.of:
@@ -99,20 +97,8 @@ def totals_of(
     table = log.collect(log.frame)
     empty = UnitSums((), np.zeros((0, 0)), np.zeros((0, 0)), {}, "unit_id", log.sums.noun, table.height, (), None, None, {}, sizes=table[log.sums.count].to_numpy(), table=table, log=log)  # fmt: skip
     above, below = ([empty._sum(_pair(metric)[side]) for metric in metrics] for side in (0, 1))
-    groups = {name: table[name] for name in by}
-    return replace(
-        empty,
-        metrics=tuple(metrics),
-        numerators=np.array(above),
-        denominators=np.array(below),
-        groups=groups,
-        censored=(0,) * len(metrics),
-    )
-
-
-def _example(log: Log) -> str:
-    assert log.sums is not None
-    return str(Mean(column=next(iter(log.sums.of))))
+    empty = replace(empty, metrics=tuple(metrics), groups={name: table[name] for name in by})
+    return replace(empty, numerators=np.array(above), denominators=np.array(below), censored=(0,) * len(metrics))
 
 
 def refuse_rows(log: Log, what: str) -> None:

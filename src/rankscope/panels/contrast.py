@@ -155,14 +155,11 @@ class Contrast:
     def relative_adjusted(self) -> tuple[float, Bounds]:
         """The lift with the interval at the level of the corrected difference, which it never contradicts."""
         if not self.adjusted.known or math.isnan(self.corrected_level):
-            return self.relative[0], Bounds.none(
-                self.adjusted.reason or "the correction gives no level for each comparison"
-            )
+            reason = self.adjusted.reason or "the correction gives no level for each comparison"
+            return self.relative[0], Bounds.none(reason)
         value, bounds = self._lift(self.corrected_level)
-        if not bounds.known or (self.significant and bounds.lower < 0 < bounds.upper):
-            return value, bounds if not bounds.known else Bounds.none(
-                "the interval of the lift includes 0, and the test is clear"
-            )
+        if self.significant and bounds.lower < 0 < bounds.upper:
+            bounds = Bounds.none("the interval of the lift includes 0, and the test is clear")
         return value, bounds if self.significant else bounds.including(0.0)
 
     def _lift(self, level: float) -> tuple[float, Bounds]:
@@ -273,10 +270,8 @@ class Contrast:
 
         means, bound = self.pair.means, side * (self.margin or 0.0)
         if self._margin_share is not None:
-            means, bound = (
-                less_share(self.pair.run_sample, self.pair.baseline_sample, side * self._margin_share, means),
-                0.0,
-            )
+            share, bound = side * self._margin_share, 0.0
+            means = less_share(self.pair.run_sample, self.pair.baseline_sample, share, means)
         if side > 0:
             means, bound = means.mirror, -bound
         if self._looks is not None and isinstance(means, Estimate):
@@ -420,12 +415,9 @@ class Contrast:
             return f": no {self.panel.measure.unit} is scored for both."
         p_value = words.p_value(self.p_value_adjusted)
         if self.few:
-            whole = self._counted(self.queries)
-            differ = (
-                f"{self.differing:,} of {whole} {words.agree(self.differing, 'differs')}"
-                if self.pair.by_unit
-                else whole
-            )
+            differ = self._counted(self.queries)
+            if self.pair.by_unit:
+                differ = f"{self.differing:,} of {differ} {words.agree(self.differing, 'differs')}"
             but = ", which so few do not support" * is_significant(self.p_value_adjusted, self.method.alpha)
             return f": only {differ}, and fewer than {FEWEST} cannot show one ({p_value}{but})."
         signed = words.number(self.difference, sign=True, digits=self.panel.measure.decimals)
@@ -448,9 +440,8 @@ class Contrast:
                 alike = f"every {unit} of {self.run} has the same value, and of {self.baseline}"
             return f" ({signed}, {p_value}{corrected}): {alike}, so a verdict needs more {words.plural(unit)}."
         of_means = self.method.test is None or self.method.test.of not in {"signs", "ranks"}
-        if not of_means or self.smallest > self.method.corrected_alpha(
-            self.comparisons
-        ):  # it detects other differences, or none
+        # it detects other differences, or none
+        if not of_means or self.smallest > self.method.corrected_alpha(self.comparisons):
             return f" ({signed}, {self._evidence}{corrected})."
         return f" ({signed}, {self._evidence}{corrected}). {self.reach}."
 
@@ -492,7 +483,7 @@ def contrast(panel: Panel, run: str, baseline: str, method: Method, validity: Va
         test=str(test),
         agrees=bool(not rounding and test.direction(sample) == np.sign(difference)),
         smallest=test.smallest(sample),
-        by="" if test.by_moments or test.has_interval or method.correction.joint else _name_of(test, pair),
+        by="" if test.by_moments or test.has_interval or method.correction.joint else (not pair.by_unit and test.of_own_units) or test.in_words.partition(" (")[0] or str(test),
         validity=validity,
     )  # fmt: skip
 
@@ -517,10 +508,6 @@ def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bound
     low, high = panel.measure.range
     bounds = interval.of(pair.means, level)  # type: ignore[arg-type] # such an interval takes either
     return panel.measure.in_units(bounds.clipped(low - high, high - low))
-
-
-def _name_of(test: PairedTest, pair: Pair) -> str:
-    return (not pair.by_unit and test.of_own_units) or test.in_words.partition(" (")[0] or str(test)
 
 
 def choose_test(pair: Pair, method: Method) -> PairedTest:

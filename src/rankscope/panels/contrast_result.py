@@ -63,7 +63,7 @@ def interval_cell(c: Contrast, bounds: Bounds | None = None) -> Value:
         return None
     digits = c.panel.measure.decimals
     text = words.in_table(words.interval(bounds.lower, bounds.upper, sign=True, digits=digits, apart=(0.0,)))
-    return ValueRange(c.difference, bounds.lower, bounds.upper, text)
+    return bounds.around(c.difference, text)
 
 
 def lift_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
@@ -75,9 +75,15 @@ def lift_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
 def lift_interval_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
     """Return the interval of a lift, by default the corrected one; None if there is none."""
     value, bounds = c.relative_adjusted if lift is None else lift
-    if not bounds.known:
-        return None
-    return ValueRange(value, bounds.lower, bounds.upper, words.in_table(lift_interval_in_words(bounds)))
+    return bounds.around(value, words.in_table(lift_interval_in_words(bounds))) if bounds.known else None
+
+
+def effects_drawn(contrasts: Sequence[Contrast], corrected: bool = True) -> tuple[str, list[ValueRange | float]]:
+    """Return the lifts of contrasts in percent with their intervals, or their differences if one has no lift; first the name of both."""
+    lifts = [c.relative_adjusted if corrected else c.relative for c in contrasts]
+    if all(bounds.known for _, bounds in lifts):
+        return "lift in percent", [b.scaled(100).around(100 * value) for value, b in lifts]
+    return "difference", [(c.adjusted if corrected else c.bounds).around(c.difference) for c in contrasts]
 
 
 def lift_interval_in_words(bounds: Bounds) -> str:
@@ -139,14 +145,9 @@ COLUMNS: dict[str, Col] = {
     "equivalence_level_adjusted": _equivalence("level", "equivalence_adjusted", "_adjusted"),
     "noninferiority_p_value": Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
 }  # fmt: skip
-WITH_MARGIN = (
-    "margin",
-    "equivalence_p_value",
-    "equivalence_ci_lower",
-    "equivalence_ci_upper",
-    "noninferiority_p_value",
-)
-DECIDED = ("equivalence_ci_lower_adjusted", "equivalence_ci_upper_adjusted", "equivalence_level_adjusted")
+ENDS = ("equivalence_ci_lower", "equivalence_ci_upper")
+WITH_MARGIN = ("margin", "equivalence_p_value", *ENDS, "noninferiority_p_value")
+DECIDED = (*(f"{end}_adjusted" for end in ENDS), "equivalence_level_adjusted")
 
 
 def columns_named(*names: str, at: str = "", **heads: str) -> tuple[Col, ...]:
@@ -195,10 +196,7 @@ class ContrastResult(Result):
         return [c for family in self._families for c in family.contrasts]
 
     def error_shares(self, contrast: Contrast) -> tuple[Sequence[str], Array] | None:
-        """The units of both systems and the share of each in the error of the difference, for systems with units of their own; None if unknown.
-
-        The sum of the squares is the variance of the error.
-        """
+        """The units of both systems and the share of each in the error of the difference, for systems with units of their own; None if unknown."""
         return None
 
     @property

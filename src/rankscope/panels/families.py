@@ -150,10 +150,7 @@ def square(order: Sequence[str], contrasts: Sequence[Contrast]) -> Iterator[tupl
 
 
 def correct(family: Sequence[Contrast], others: Sequence[float] = ()) -> list[Contrast]:
-    """Return the members of a family with p-values and intervals that take its size into account and do not contradict each other.
-
-    ``others`` are p-values of other tests that share its alpha, 1 for comparisons that could have been made instead.
-    """
+    """Return the members of a family with p-values and intervals that take its size into account and do not contradict each other."""
     if not family:
         return []
     method = family[0].method

@@ -63,10 +63,7 @@ class PairedValues:
     predicted: bool = False
 
     def sample_for(self, test: PairedTest, shift: float = 0.0) -> Sample:
-        """What a test is given: the one place that chooses, by what the test says it is of.
-
-        ``shift`` is added to every gain first, as where it is tested whether a loss exceeds a tolerance.
-        """
+        """What a test is given: the one place that chooses, by what the test says it is of."""
         if self.predicted and not test.by_moments and self.means.error:
             raise InputError(f"the test {test} looks at single queries, and predictions correct only means: use t")
         kinds = {"means": self.means, "signs": self.signs, "ranks": self.ranks, "swaps": self.swaps}
@@ -227,10 +224,7 @@ class Panel:
     # -- two systems ---------------------------------------------------------------------------------
 
     def pair(self, run: str, baseline: str, inside: Array | None = None) -> PairedValues:
-        """Two systems on the units for which both have a value, and that are ``inside`` if that is given.
-
-        Raises DataError where they have no units in common.
-        """
+        """Two systems on the units for which both have a value, and that are ``inside`` if that is given."""
         if not self.by_unit:
             raise DataError(f"{self.name}: {WITHOUT_UNITS}")
         a, b = self.systems.index(run), self.systems.index(baseline)
@@ -259,10 +253,8 @@ class Panel:
                 added = np.where(gains == 0, 0.0, logs_of(ours) - logs_of(theirs)) if geometric else gains
                 swaps = ranks = Sample(added * weights, clusters)
                 if geometric and len(added):
-                    means, weights = (
-                        _of_logarithms(added, clusters, pulls, [exact_sum(one) / len(one) for one in (here, there)]),
-                        None,
-                    )
+                    both_means = [exact_sum(one) / len(one) for one in (here, there)]
+                    means, weights = _of_logarithms(added, clusters, pulls, both_means), None
         predicted = self.predicted is not None
         here_sample, there_sample = Sample(here, clusters, weights=pulls), Sample(there, clusters, weights=pulls)
         if predicted:
@@ -381,10 +373,7 @@ def _of_logarithms(added: Array, clusters: Array | None, weights: Array | None, 
 
 
 def _without_rounding(difference: Array, run: Array, baseline: Array) -> Array:
-    """Differences that are 0 where only rounding tells two values apart, and equal where only rounding tells them apart.
-
-    Rounding is a part of the values, not of their differences: .1 added to 100,000 is no longer .1 everywhere.
-    """
+    """Differences that are 0 where only rounding tells two values apart, and equal where only rounding tells them apart."""
     sizes = np.maximum(np.abs(run), np.abs(baseline))
     difference = np.where(np.abs(difference) <= SAME * sizes, 0.0, difference)
     largest = sizes.max(initial=0.0)

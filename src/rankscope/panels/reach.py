@@ -168,10 +168,7 @@ def _scale(paired: PairedValues) -> float:
 
 
 def pairs_within_reach(panel: Panel, goal: PowerGoal) -> tuple[int, int, PairPower | None]:
-    """Return the number of pairs with two units in common, the number that differ by less than can be detected, and the nearest of these.
-
-    The nearest is the pair with the smallest difference as a share of what can be detected.
-    """
+    """Return the number of pairs with two units in common, the number that differ by less than can be detected, and the nearest of these."""
     every = (reach_of(panel, pair, goal, (), observed=False) for pair in combinations(panel.systems, 2))
     reaches = [reach for reach in every if reach.queries > 1]
     small = [r for r in reaches if not r.reason and 0 < abs(r.difference) < r.detectable.difference]

@@ -59,11 +59,8 @@ def risks_of(family: Family, alpha: float) -> Iterator[Risk]:
         one for one in family.panels if one.sign and one.by_unit and one.measure.aggregate == "mean" and not one.reason
     ]
     if not panels:
-        raise InputError(
-            in_caller_syntax(
-                f"--risk {alpha:g}: risk is of a mean over queries with a better direction; name a metric like nDCG@10"
-            )
-        )
+        about = "risk is of a mean over queries with a better direction; name a metric like nDCG@10"
+        raise InputError(in_caller_syntax(f"--risk {alpha:g}: {about}"))
     for panel in panels:
         geo = georisk(panel, alpha)
         for run, baseline in family.pairs:
@@ -76,17 +73,8 @@ def risks_of(family: Family, alpha: float) -> Iterator[Risk]:
             sample, count = one.estimate(run), max(len(felt), 1)
             t = sample.mean / sample.error if sample.error > 0 else math.nan
             lost = exact_sum(np.minimum(felt, 0.0)) / count
-            yield Risk(
-                run,
-                baseline,
-                panel.name,
-                sample.mean,
-                one.interval(run, family.method.level),
-                t,
-                lost,
-                geo[run],
-                len(felt),
-            )
+            bounds = one.interval(run, family.method.level)
+            yield Risk(run, baseline, panel.name, sample.mean, bounds, t, lost, geo[run], len(felt))
 
 
 def georisk(panel: Panel, alpha: float) -> dict[str, float]:

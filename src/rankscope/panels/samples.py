@@ -68,10 +68,7 @@ def leaders(means: Mapping[str, float], better: str = "higher") -> tuple[str, ..
 
 
 def mean(measure: Measure | Metric, value: Array, weight: Array) -> float:
-    """The values of the units as one number, undefined ones left out; NaN where none is defined.
-
-    Sums are exact before they are rounded, so the order of the units does not matter.
-    """
+    """The values of the units as one number, undefined ones left out; NaN where none is defined."""
     undefined = np.isnan(value)
     if undefined.any():
         value, weight = value[~undefined], weight[~undefined]
@@ -97,11 +94,7 @@ def logs_of(value: Array) -> Array:
 
 
 def parts_of(measure: Measure | Metric, value: Array, weight: Array | None = None) -> Array:
-    """One number a unit, NaN where undefined, whose plain mean is the value of the measure over all units.
-
-    A plain mean needs nothing; weighted and geometric means are linearised around their value, so that the spread of the numbers
-    is the spread that the mean has.
-    """
+    """One number a unit, NaN where undefined, whose plain mean is the value of the measure over all units."""
     weight = np.ones(len(value)) if weight is None else weight
     known = ~np.isnan(value) & (weight > 0)
     out = np.where(known, value, np.nan)

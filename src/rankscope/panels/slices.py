@@ -51,10 +51,7 @@ def too_many_values(attribute: str, count: int) -> str:
 
 
 def parts_of(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, str, Array]], list[str]]:
-    """The slices that a table of attributes makes of these queries: attribute, name and which queries; and what to say about the table.
-
-    An attribute of very many values is left out, with a note. Raises DataError where the table knows none of the queries.
-    """
+    """The slices that a table of attributes makes of these queries: attribute, name and which queries; and what to say about the table."""
     from rankscope.files.side_tables import attributes_of
 
     table = attributes_of(source)
@@ -69,10 +66,7 @@ def parts_of(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, str, Arra
 
 
 def slices_of(source: Any, family: Family) -> Slices:
-    """Compare within each slice that a table of query attributes makes, as the family does over all queries.
-
-    An attribute of very many values is left out, with a note. Raises DataError where the table shares no query with the runs.
-    """
+    """Compare within each slice that a table of query attributes makes, as the family does over all queries."""
     parts, notes = parts_of(source, family.panels[0].units)
     contrasts: list[SliceContrast] = []
     for panel in family.panels:
@@ -82,10 +76,7 @@ def slices_of(source: Any, family: Family) -> Slices:
 
 
 def compare_within(panels: Mapping[tuple[str, str], Panel], family: Family) -> list[SliceContrast]:
-    """Compare the pairs of a family on the panel of each slice, by attribute and name.
-
-    P-values of all attributes, slices and pairs are corrected together, by Holm's method if the correction is a joint one.
-    """
+    """Compare the pairs of a family on the panel of each slice, by attribute and name."""
     from rankscope.inference.corrections import holm
 
     correction = holm() if family.method.correction.joint else family.method.correction

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -119,8 +120,8 @@ class TradeOffs:
         'B loses 0.056 nDCG@10 (6.1%) against A and is 5.6x faster.'
         """
         own, other = self.costs.by_run[run], self.costs.by_run[against]
-        parts = [self._against(run, against)]
-        parts += [_cost_in_words(name, own[name], other[name], self._alone(name)) for name in self.costs.columns]
+        kinds, parts = Counter(map(_kind, self.costs.columns)), [self._against(run, against)]
+        parts += [_cost_in_words(c, own[c], other[c], kinds[_kind(c)] == 1) for c in self.costs.columns]
         return f"{run} {words.listing(parts, most=len(parts))}."
 
     def blocks(self) -> list[Block]:
@@ -166,10 +167,6 @@ class TradeOffs:
         if self.better == "lower":
             verb = "is better by" if difference > 0 else "is worse by"
         return f"{verb} {words.number(abs(difference))} {self.metric}{share} against {against}"
-
-    def _alone(self, column: str) -> bool:
-        """Whether no other cost is of this kind, so that the words alone say which is meant."""
-        return sum(_kind(name) == _kind(column) for name in self.costs.columns) == 1
 
     def _table(self, column: str) -> Table:
         limit = None if self.budget is None else dict(self.budget.limits).get(column)

@@ -9,16 +9,178 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, Paragraph, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Note, Notes, Paragraph
 from rankscope.errors import InputError
-from rankscope.panels.contrast import Contrast
-from rankscope.panels.contrast_result import COLUMNS, columns_named
-from rankscope.reporting.causes import findings, findings_in_slices, usual_causes
-from rankscope.reporting.pairing import Pairing, contrasts_of, pair_variants
+from rankscope.inference.base import Bounds
+from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.contrast_result import COLUMNS, columns_named, effects_drawn
 from rankscope.show.result import Col, Result, Shown, View
 from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.experiment.result import Experiment
+
+UNJUDGED = "RS204"  # the warning that much of a top is not judged
+MAX_SLICES_NAMED = 4  # slices that are named
+USUAL = (
+    Note("Position bias: users click the first and the attractive items, even if they are not useful",
+        "look at clicks by position (rankscope online LOG --by position), and at satisfied clicks, after which users stayed"),
+    Note("Other queries: the judged queries are not those that users ask",
+        "weigh queries by how often they are asked (--weights), or judge a sample of the log's"),
+    Note("Another goal: the metric counts ranks that users do not see, or ignores their wishes (price, freshness, variety)",
+        "look at other cutoffs and metrics (rankscope advise QRELS RUN RUN)"),
+    Note("More than the ranking changed: latency, layout, content next to it",
+        "compare the lists of the variants with the judged runs"),
+)  # fmt: skip
+
+
+def findings(
+    offline: Contrast, online: Contrast, others: Sequence[Contrast], online_others: Sequence[Contrast]
+) -> Iterator[Note]:
+    """Metrics of one side that clearly go the way of the other."""
+    if with_users := [c.metric for c in others if c.verdict == online.verdict]:
+        yield Note(
+            f"{words.listing(with_users)} {words.agree(len(with_users), 'goes')} the way of {online.metric}",
+            f"{offline.metric} may reward ranks that users do not see: look which metric foresaw earlier experiments before choosing the main one",
+        )
+    if with_judges := [c.metric for c in online_others if c.verdict == offline.verdict]:
+        yield Note(
+            f"Online, {words.listing(with_judges)} {words.agree(len(with_judges), 'goes')} the way of {offline.metric}",
+            f"decide which of {words.listing([online.metric, *with_judges])} measures the goal. Clicks may fall if users find "
+            "their answer sooner",
+        )
+
+
+def findings_in_slices(
+    offline: Contrast, online: Contrast, comparison: Comparison, experiment: Experiment
+) -> Iterator[Note]:
+    """Slices of one side that clearly go the way of the other."""
+    parts = comparison.slices.contrasts if comparison.slices else ()
+    queries = [
+        part.label
+        for part in parts
+        if part.contrast.metric == offline.metric
+        and {part.contrast.run, part.contrast.baseline} == {offline.run, offline.baseline}
+        and part.contrast.verdict == (online.verdict if part.contrast.run == offline.run else offline.verdict)
+    ]
+    users = [
+        f"{part.attribute} {part.name}"
+        for part in experiment.slices
+        if part.contrast.run == online.run and part.contrast.verdict == offline.verdict
+    ]
+    for names, metric, to in ((queries, offline.metric, online.metric), (users, online.metric, offline.metric)):
+        if names:
+            yield Note(
+                f"Within {words.listing(names, MAX_SLICES_NAMED)}, {metric} goes the way of {to}",
+                "the mean hides two kinds of queries or users: look at these apart, and weigh them as they come in traffic",
+            )
+
+
+def usual_causes(comparison: Comparison) -> Iterator[Note]:
+    """What mostly explains it, each with what to look at."""
+    unjudged = [caution for caution in comparison.warnings if caution.code == UNJUDGED]
+    if unjudged:
+        yield from (Note(caution.message, caution.hint, caution.code) for caution in unjudged)
+    else:
+        yield Note(
+            "Unjudged results: documents new in a ranking were never judged, and count as not relevant",
+            "rankscope unjudged QRELS RUN RUN shows their possible effect",
+        )
+    yield from USUAL
+
+
+# --- the run of each variant ---------------------------------------------------------------------------------------
+
+NAMED = "give runs the names of their variants, like {example} on the command line, or say variants={{'run': 'variant'}} to rs.agreement"
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The run of each variant, the baseline first; ``remarks`` say what was taken for granted, and what is left out."""
+
+    runs: Mapping[str, str]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def baseline(self) -> str:
+        """The variant that others are compared with."""
+        return next(iter(self.runs))
+
+    @property
+    def candidates(self) -> list[str]:
+        """The variants that may replace it."""
+        return list(self.runs)[1:]
+
+    def label(self, variant: str) -> str:
+        """A variant with its run, where that has another name."""
+        run = self.runs[variant]
+        return variant if run == variant else f"{run} ({variant})"
+
+
+def pair_variants(comparison: Comparison, experiment: Experiment, matches: Mapping[str, str] | None = None) -> Pairing:
+    """Find the run of each variant: as ``matches`` (by run), by name, or, of two and two, by which is the baseline."""
+    variants, systems = experiment.variants.names, comparison.systems
+    runs = _runs_by_variant(matches or {}, variants, systems)
+    runs |= {name: name for name in variants if name in systems and name not in runs and name not in runs.values()}
+    remarks: list[str] = []
+    if len(variants) == len(systems) == 2 and len(runs) < 2:
+        rest = [name for name in (comparison.baseline, *systems) if name not in runs.values()]
+        left = [name for name in variants if name not in runs]
+        guessed = dict(zip(left, dict.fromkeys(rest), strict=True))
+        runs |= guessed
+        remarks.append(
+            f"Taken for granted: {words.listing([f'{run} is {variant}' for variant, run in guessed.items()])}."
+        )
+    baseline = variants[0]
+    if baseline not in runs or len(runs) < 2:
+        example = " ".join(f"{variant}=RUN" for variant in variants[:3])
+        raise InputError(
+            f"cannot match runs to variants: the runs are {words.listing(systems)}, the variants {words.listing(variants)}; "
+            + NAMED.format(example=example)
+        )
+    if alone := [name for name in variants if name not in runs]:
+        remarks.append(f"No run is called {words.listing(alone, last='or')}: left out here.")
+    return Pairing({name: runs[name] for name in variants if name in runs}, tuple(remarks))
+
+
+def _runs_by_variant(matches: Mapping[str, str], variants: Sequence[str], systems: Sequence[str]) -> dict[str, str]:
+    """The run of each variant as stated, by run."""
+    out: dict[str, str] = {}
+    for run, variant in matches.items():
+        if run not in systems:
+            raise InputError(f"variants: unknown run {run!r}{words.hint(str(run), systems)}")
+        if variant not in variants:
+            raise InputError(f"variants: no variant is called {variant!r}{words.hint(str(variant), variants)}")
+        if variant in out:
+            raise InputError(f"variants: {out[variant]} and {run} are both {variant}: name one")
+        out[variant] = run
+    return out
+
+
+def contrasts_of(comparison: Comparison, run: str, baseline: str) -> dict[str, Contrast]:
+    """The contrast of two runs on each metric, this way round. Raises InputError where they were not compared."""
+    out = {}
+    for c in comparison.contrasts:
+        if (c.run, c.baseline) == (run, baseline):
+            out[c.metric] = c
+        elif (c.run, c.baseline) == (baseline, run):
+            out[c.metric] = mirror(c)
+    if not out:
+        raise InputError(
+            f"{run} was not compared with {baseline}: compare runs with baseline={baseline!r}, or all_pairs"
+        )
+    return out
+
+
+def mirror(c: Contrast) -> Contrast:
+    """A contrast with the two systems in each other's place, corrected as it was."""
+    ends = c.adjusted
+    return replace(
+        contrast(c.panel, c.baseline, c.run, c.method, c.validity), p_value_adjusted=c.p_value_adjusted, comparisons=c.comparisons,
+        significant=c.significant, corrected_level=c.corrected_level, adjusted=Bounds(-ends.upper, -ends.lower, ends.method, ends.reason),
+    )  # fmt: skip
+
+
+# --- the agreement ------------------------------------------------------------------------------------------------
 
 Agrees = Literal["agree", "opposite", "cannot tell", "withheld"]
 SIDES = ("offline", "online")
@@ -46,10 +208,10 @@ def agreement(
     >>> found["B"].offline.verdict, found["B"].online.verdict, found["B"].agrees
     ('better', 'worse', 'opposite')
     """
-    for given, wanted in ((comparison, Comparison), (experiment, Experiment)):
-        if not isinstance(given, wanted):
+    for result, wanted in ((comparison, Comparison), (experiment, Experiment)):
+        if not isinstance(result, wanted):
             raise InputError(
-                f"a {type(given).__name__} was given for a {wanted.__name__}: write rs.agreement(rs.compare(...), rs.experiment(...))"
+                f"a {type(result).__name__} was given for a {wanted.__name__}: write rs.agreement(rs.compare(...), rs.experiment(...))"
             )
     return OnlineAgreement(comparison, experiment, pair_variants(comparison, experiment, variants))
 
@@ -102,11 +264,11 @@ def _of_side(side: str, name: str) -> Col:
     )
 
 
-def _columns(found: OnlineAgreement) -> tuple[Col, ...]:
+def _columns(result: OnlineAgreement) -> tuple[Col, ...]:
     of_sides = ("metric", "value", "baseline_value", "difference", "ci", "p_value", "p_value_adjusted", "verdict")
     return (
-        Col("variant", head="variant" if found.several else ""),
-        Col("baseline", of=lambda _: found.pairing.baseline),
+        Col("variant", head="variant" if result.several else ""),
+        Col("baseline", of=lambda _: result.pairing.baseline),
         Col("run", of=lambda row: row.offline.run),
         Col("baseline_run", of=lambda row: row.offline.baseline),
         *(_of_side(side, name) for side in SIDES for name in of_sides),
@@ -117,16 +279,16 @@ def _columns(found: OnlineAgreement) -> tuple[Col, ...]:
     )
 
 
-def _side_columns(found: OnlineAgreement) -> tuple[Col, ...]:
+def _side_columns(result: OnlineAgreement) -> tuple[Col, ...]:
     names = (
         "metric", "baseline_value", "value", "difference", "ci", "ci_adjusted", "relative", "relative_ci", "p_value",
         "p_value_adjusted", "verdict",
     )  # fmt: skip
-    value = "value" if found.several else found.pairing.candidates[0]
-    heads = {"baseline_value": found.pairing.baseline, "value": value, "relative": "", "relative_ci": ""}
+    value = "value" if result.several else result.pairing.candidates[0]
+    heads = {"baseline_value": result.pairing.baseline, "value": value, "relative": "", "relative_ci": ""}
     return (
         Col("side", head="side"),
-        Col("variant", head="variant" if found.several else ""),
+        Col("variant", head="variant" if result.several else ""),
         *columns_named(*names, at="contrast", **heads),
         Col("n", of=lambda one: one.contrast.queries, kind="count"),
         Col("unit", of=lambda one: one.contrast.panel.measure.unit),
@@ -148,8 +310,8 @@ class OnlineAgreement(Result):
 
     schema = "agreement/1"
     views = (
-        View("results", _columns, lambda found: found.both, labels=1),
-        View("sides", _side_columns, lambda found: found.sides, "Side by side", labels=lambda found: 2 + found.several),
+        View("results", _columns, lambda result: result.both, labels=1),
+        View("sides", _side_columns, lambda result: result.sides, "Side by side", labels=lambda result: 2 + result.several),
     )  # fmt: skip
 
     # -- what each says -----------------------------------------------------------------------------
@@ -165,11 +327,7 @@ class OnlineAgreement(Result):
         out = []
         for variant in self.pairing.candidates:
             offline, online = self._offline(variant), self._online(variant)
-            pairs = [
-                (offline[0], online[0]),
-                *((c, online[0]) for c in offline[1:]),
-                *((offline[0], c) for c in online[1:]),
-            ]
+            pairs = [(c, online[0]) for c in offline] + [(offline[0], c) for c in online[1:]]
             out += [BothVerdicts(variant, *pair, decides=i == 0) for i, pair in enumerate(pairs)]
         return sorted(out, key=lambda row: not row.decides)
 
@@ -202,10 +360,10 @@ class OnlineAgreement(Result):
         return [c for c in self.experiment.contrasts if c.run == variant and c.baseline == self.experiment.baseline]
 
     def __getitem__(self, variant: Any) -> BothVerdicts:
-        found = [row for row in self.deciding if row.variant == str(variant)]
-        if not found:
+        rows = [row for row in self.deciding if row.variant == str(variant)]
+        if not rows:
             raise KeyError(f"no variant is called {variant}: there are {words.listing(self.pairing.candidates)}")
-        return found[0]
+        return rows[0]
 
     # -- for programs -------------------------------------------------------------------------------
 
@@ -222,11 +380,8 @@ class OnlineAgreement(Result):
     @property
     def conventions(self) -> dict[str, Any]:
         """Which run is which variant, and how each was compared."""
-        return {
-            "runs": dict(self.pairing.runs),
-            "offline": self.comparison.conventions,
-            "online": self.experiment.conventions,
-        }
+        of_both = {"offline": self.comparison.conventions, "online": self.experiment.conventions}
+        return {"runs": dict(self.pairing.runs), **of_both}
 
     def json_header(self) -> dict[str, Any]:
         """The answer, what usually explains it, the conventions and what was read."""
@@ -244,14 +399,14 @@ class OnlineAgreement(Result):
     @cached_property
     def causes(self) -> list[Note]:
         """The reasons if the two are opposite: first those that these data show, then the usual ones."""
-        found: list[Note] = []
+        possible: list[Note] = []
         for row in self.deciding:
             if row.agrees == "opposite":
-                found += findings(
+                possible += findings(
                     row.offline, row.online, self._offline(row.variant)[1:], self._online(row.variant)[1:]
                 )
-                found += findings_in_slices(row.offline, row.online, self.comparison, self.experiment)
-        notes = [*found, *usual_causes(self.comparison)] if self.opposite else []
+                possible += findings_in_slices(row.offline, row.online, self.comparison, self.experiment)
+        notes = [*possible, *usual_causes(self.comparison)] if self.opposite else []
         return [replace(note, text=in_caller_syntax(note.text), hint=in_caller_syntax(note.hint)) for note in notes]
 
     def sentences(self) -> Iterator[str]:
@@ -298,13 +453,10 @@ class OnlineAgreement(Result):
 
     def charts(self) -> Iterator[Chart]:
         """The change on each metric as a share of the baseline, with its interval: so that both sides have one scale."""
-        rows = []
-        for one in self.sides:
-            value, bounds = one.contrast.relative
-            if bounds.known:
-                name = f"{one.contrast.metric}, {one.variant}" if self.several else one.contrast.metric
-                rows.append((ValueRange(100 * value, 100 * bounds.lower, 100 * bounds.upper), name, one.side))
-        if rows:
+        known = [one for one in self.sides if one.contrast.relative[1].known]
+        effects = effects_drawn([one.contrast for one in known], corrected=False)[1]
+        named = [f"{o.contrast.metric}, {o.variant}" if self.several else o.contrast.metric for o in known]
+        if rows := [(effect, name, one.side) for effect, name, one in zip(effects, named, known, strict=True)]:
             columns = Column("change in percent", "value"), Column("metric"), Column("side")
             yield Chart(
                 "sides", f"Change against {self.pairing.label(self.pairing.baseline)}", "intervals", columns, tuple(rows),

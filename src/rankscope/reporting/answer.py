@@ -72,10 +72,7 @@ def _tied_with(subject: Subject[Any], c: Contrast) -> str:
 
 
 def change(c: Contrast, named: bool = False, lift: bool = False, ahead: str = "") -> str:
-    """Return the difference, or the lift, with its interval: ``+0.082 nDCG@10 (95% interval +0.051 to +0.114)``.
-
-    ``ahead`` is the system that it is seen from, by default the run.
-    """
+    """Return the difference, or the lift, with its interval: ``+0.082 nDCG@10 (95% interval +0.051 to +0.114)``."""
     size, ends = _change(c, lift, -1 if ahead == c.baseline else 1)
     level = f"{words.percent(c.method.level)} interval " if named else ""
     return f"{size}{f' {c.metric}' if named else ''}{f' ({level}{ends})' if ends else ''}"
@@ -111,14 +108,14 @@ def _on_metrics(subject: Subject[Any], c: Contrast) -> str:
 def _of_many(subject: Subject[Any]) -> tuple[str, Tone, Contrast | None]:
     """Return the best of many runs, its lead on the runner-up or the baseline, and the runs tied with it."""
     assert subject.comparison is not None
-    found, panel = subject.comparison, subject.lead
+    comparison, panel = subject.comparison, subject.lead
     best, second, *_ = panel.means
     several = words.counted(len(subject.systems), "run")
     figure = f"{panel.name} {_figure(panel, panel.means[best])}"
     if not panel.sign:
         return f"{best} has the highest {figure} of {several}", "plain", None
-    pairs = [{best, second}, *([] if best == found.baseline else [{best, found.baseline}])]
-    there = (c for pair in pairs for c in found.of(panel.name) if {c.run, c.baseline} == pair)
+    pairs = [{best, second}, *([] if best == comparison.baseline else [{best, comparison.baseline}])]
+    there = (c for pair in pairs for c in comparison.of(panel.name) if {c.run, c.baseline} == pair)
     c = next(there, None)
     ahead = other = ""
     if c is not None:
@@ -161,14 +158,14 @@ def _figure(panel: Panel, value: float) -> str:
 
 def _caution(subject: Subject[Any], sections: Sequence[Section], c: Contrast | None) -> tuple[str, str]:
     """Return one caveat with its size, and the section that shows more of it; empty without one."""
-    told = {section.name: section.caution for section in sections if section.caution}
-    if c is not None and "worklist" in told:
-        return told["worklist"], "worklist"
+    cautions = {section.name: section.caution for section in sections if section.caution}
+    if c is not None and "worklist" in cautions:
+        return cautions["worklist"], "worklist"
     there = {section.name for section in sections}
     doubt = next(iter(doubts(subject, c)), "") if c is not None else ""
     if doubt and "data" in there:
         return doubt.removeprefix("Caution: ").rstrip("."), "data"
-    return next(((text, name) for name, text in told.items()), ("", ""))
+    return next(((text, name) for name, text in cautions.items()), ("", ""))
 
 
 def _next(c: Contrast | None) -> str:
@@ -182,16 +179,16 @@ def _next(c: Contrast | None) -> str:
 # --- the board
 def _board(subject: Subject[Any]) -> Table:
     """Return the means, one interval per row: of the difference on the main metric, or of the mean of a single run."""
-    panels, found, systems = subject.panels, subject.comparison, subject.merit()
+    panels, comparison, systems = subject.panels, subject.comparison, subject.merit()
     if len(systems) == 1:
         means = tuple((panel.name, mean_of(panel, systems[0], LEVEL)) for panel in panels)
         note = f"± and bars: the {words.percent(LEVEL)} interval over queries"
         return Table((Column("metric"), Column("value", "value")), means, name="answer", note=note)
-    if found is not None and len(systems) == 2:
-        return metric_board(found.contrasts, found.method.level)
+    if comparison is not None and len(systems) == 2:
+        return metric_board(comparison.contrasts, comparison.method.level)
     shown = systems
     if len(systems) > ROWS:  # the best, and always the baseline
-        first = {subject.systems[0]} if found is not None else set()
+        first = {subject.systems[0]} if comparison is not None else set()
         kept = {*first, *[s for s in systems if s not in first][: ROWS - len(first)]}
         shown = [s for s in systems if s in kept]
     panels = panels[: None if len(systems) < MANY else 1]  # of many runs the scoreboard has the other metrics
@@ -200,14 +197,14 @@ def _board(subject: Subject[Any]) -> Table:
     if len(shown) < len(systems):
         count = f"{words.count(len(shown))} of {words.count(len(systems))} runs"
         notes.append(count)
-    if found is not None and not found.family.each_pair:
-        by_run = {c.run: c for c in found.of(subject.lead.name)}
+    if comparison is not None and not comparison.family.each_pair:
+        by_run = {c.run: c for c in comparison.of(subject.lead.name)}
         ends = [_signed(by_run[s]) if s in by_run else None for s in shown]
-        drawn = Column(f"{subject.lead.name}: difference from {found.baseline}", "value", guide="zero")
-        level = words.percent(found.method.level)
+        drawn = Column(f"{subject.lead.name}: difference from {comparison.baseline}", "value", guide="zero")
+        level = words.percent(comparison.method.level)
         notes.append(f"bars: {level} intervals")
     else:
-        share = LEVEL if found is None else found.method.level
+        share = LEVEL if comparison is None else comparison.method.level
         ends = [value if isinstance(value := mean_of(subject.lead, s, share), ValueRange) else None for s in shown]
         drawn = Column(f"{subject.lead.name} with its interval", "value")
         notes.append(f"bars: {words.percent(share)} intervals over queries")
@@ -279,15 +276,15 @@ def verdicts(subject: Subject[Any]) -> tuple[Verdict, ...]:
 
 
 # --- several runs
-def _of_contrasts(subject: Subject[Any], found: Comparison) -> Iterator[Verdict]:
-    mine, each_pair = found.of(found.primary), found.family.each_pair
+def _of_contrasts(subject: Subject[Any], comparison: Comparison) -> Iterator[Verdict]:
+    mine, each_pair = comparison.of(comparison.primary), comparison.family.each_pair
     if not each_pair and len(mine) <= FEW:
         for c in subject.rivals:
-            alike = [one for one in found.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
+            alike = [one for one in comparison.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
             yield _of_contrast(subject, c, [one.short_sentence() for one in alike if one is not c])
         return
-    limited = found.tradeoffs is not None and found.tradeoffs.budget is not None
-    first, *others = list(found.sentences())[limited:]  # the best within limits is shown already
+    limited = comparison.tradeoffs is not None and comparison.tradeoffs.budget is not None
+    first, *others = list(comparison.sentences())[limited:]  # the best within limits is shown already
     by_run = {c.run: c for c in mine}
     best, *others_of = [by_run[run] for run in subject.merit() if run in by_run]
     # the best run other than the baseline, and the worst that is clearly worse
@@ -297,8 +294,8 @@ def _of_contrasts(subject: Subject[Any], found: Comparison) -> Iterator[Verdict]
     queries, pairs = tuple(one for _, one in several), tuple((c.baseline, c.run) for c, _ in several)
     tones = {TONES.get(c.verdict, "plain") for c in mine}
     tone: Tone = "plain" if each_pair or len(tones) > 1 else tones.pop()
-    against = f"{words.count(len(mine))} runs against {found.baseline}"
-    about = f"{words.count(len(found.systems))} runs, each against each" if each_pair else against
+    against = f"{words.count(len(mine))} runs against {comparison.baseline}"
+    about = f"{words.count(len(comparison.systems))} runs, each against each" if each_pair else against
     yield Verdict(first, tone, about, queries, pairs=pairs)
     yield from (_of_contrast(subject, c) for c in cards)
     if others:
@@ -313,10 +310,7 @@ def _of_contrast(subject: Subject[Any], c: Contrast, more: Sequence[str] = ()) -
 
 
 def doubts(subject: Subject[Any], c: Contrast) -> Iterator[str]:
-    """Yield the caveats in the data of two runs: missing judgments, missing queries, contradicting ranks.
-
-    These are the warnings of ``evaluate`` for the two runs.
-    """
+    """Yield the caveats in the data of two runs: missing judgments, missing queries, contradicting ranks."""
     scores = subject.scores
     if scores is None:
         return
@@ -346,34 +340,34 @@ def deciding(c: Contrast, most: int, both: bool = False) -> tuple[tuple[str, str
     )
 
 
-def _within_limits(found: Comparison) -> Iterator[Verdict]:
+def _within_limits(comparison: Comparison) -> Iterator[Verdict]:
     """Return the best run within the limits on costs, if there are limits."""
     tone: Tone
-    budget = None if found.tradeoffs is None else found.tradeoffs.budget
+    budget = None if comparison.tradeoffs is None else comparison.tradeoffs.budget
     if budget is not None:
         about = f"within the {'limit' if len(budget.limits) == 1 else 'limits'}"
         tone = "unclear" if budget.best is None else "plain"
         yield Verdict(budget.sentence, tone, about, (), () if budget.best is None else (MEANS_ONLY,))
 
 
-def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
+def _beside(comparison: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
     """Yield further verdicts: the others, ties for first, open questions."""
     tone: Tone
     yield from others
-    for group in found.groups:
-        if group.metric == found.primary:
+    for group in comparison.groups:
+        if group.metric == comparison.primary:
             tone = "unclear" if 1 < len(group.systems) == group.of else "plain"
             yield Verdict(f"{group.sentence()}.", tone, f"best on {group.metric}")
-    mine = found.of(found.primary)
+    mine = comparison.of(comparison.primary)
     if len(mine) > FEW and any(c.verdict == "cannot tell" for c in mine):
-        yield Verdict(_left_open(found, mine), "unclear", "left open")
+        yield Verdict(_left_open(comparison, mine), "unclear", "left open")
 
 
-def _left_open(found: Comparison, mine: Sequence[Contrast]) -> str:
+def _left_open(comparison: Comparison, mine: Sequence[Contrast]) -> str:
     """Return the number of inconclusive comparisons, and the closest comparison."""
     unclear = [c for c in mine if c.verdict == "cannot tell"]
     are = words.agree(len(unclear), "is")
-    text = f"{words.count(len(unclear))} of {words.count(len(mine))} comparisons on {found.primary} {are} inconclusive"
+    text = f"{words.count(len(unclear))} of {words.count(len(mine))} comparisons on {comparison.primary} {are} inconclusive"
     closest = [c for c in unclear if c.queries_needed is not None and c.detectable.difference > 0]
     if not closest:
         return f"{text}."
@@ -394,13 +388,13 @@ def _verdicts_of_scores(subject: Subject[Any]) -> Iterator[Verdict]:
         yield Verdict(f"{more} on the scoreboard, not compared.", "plain", "more runs")
     if not scores.evaluations or scores.metrics[0].aggregate == "pooled":
         return  # without rankings there is no reason, and of all documents together no query has a part
-    found = diagnosis_of(scores, subject.qrels, subject.runs, DECIDING)
+    diagnosis = diagnosis_of(scores, subject.qrels, subject.runs, DECIDING)
     queries = []
-    for one in found.hardest:
-        run = f"{one.run} " if len(found.runs) > 1 else ""
-        lost = "" if found.reason or math.isnan(one.loss) else f", loses {words.number(one.loss)}"
+    for one in diagnosis.hardest:
+        run = f"{one.run} " if len(diagnosis.runs) > 1 else ""
+        lost = "" if diagnosis.reason or math.isnan(one.loss) else f", loses {words.number(one.loss)}"
         queries.append((one.query_id, f"{run}{words.number(one.value)}{lost}: {LABELS[one.kind]}"))
-    yield Verdict(" ".join(found.sentences()), "plain", "the losses and their causes", tuple(queries))
+    yield Verdict(" ".join(diagnosis.sentences()), "plain", "the losses and their causes", tuple(queries))
 
 
 def _of_mean(mean: Mean, scores: Scores) -> str:

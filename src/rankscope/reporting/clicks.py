@@ -25,34 +25,34 @@ OF_MODELS = (
 )  # fmt: skip
 
 
-def title_of(found: PositionBias | ClickModels) -> str:
+def title_of(result: PositionBias | ClickModels) -> str:
     """Return the title of the page: the subject and the log."""
-    subject = "Position bias" if isinstance(found, PositionBias) else words.listing(fit.name for fit in found.fits)
-    return f"{subject}, from the clicks of {found.source.label.rpartition('/')[2]}"
+    subject = "Position bias" if isinstance(result, PositionBias) else words.listing(fit.name for fit in result.fits)
+    return f"{subject}, from the clicks of {result.source.label.rpartition('/')[2]}"
 
 
-def verdicts(found: PositionBias | ClickModels) -> tuple[Verdict, ...]:
+def verdicts(result: PositionBias | ClickModels) -> tuple[Verdict, ...]:
     """Return the sentences; the first is marked as invalid if nothing is identified."""
-    first, told = headline(found), list(found.sentences())
-    others = [text for text in told if text not in first]
-    return Verdict(first, "invalid" if found.exit_code else "plain"), *map(Verdict, others)
+    first, sentences = headline(result), list(result.sentences())
+    others = [text for text in sentences if text not in first]
+    return Verdict(first, "invalid" if result.exit_code else "plain"), *map(Verdict, others)
 
 
-def headline(found: PositionBias | ClickModels) -> str:
+def headline(result: PositionBias | ClickModels) -> str:
     """Return one sentence: the curve, or how the best model does against the baseline."""
-    if isinstance(found, PositionBias):
-        return next(iter(found.sentences()))
-    against = [c.sentence() for c in found.contrasts if c.run == found.best]
+    if isinstance(result, PositionBias):
+        return next(iter(result.sentences()))
+    against = [c.sentence() for c in result.contrasts if c.run == result.best]
     return " ".join(
-        [f"{found.best} predicts clicks best, of {words.counted(len(found.fits), 'click model')}.", *against]
+        [f"{result.best} predicts clicks best, of {words.counted(len(result.fits), 'click model')}.", *against]
     )
 
 
 def sections(*results: Result) -> Iterator[Section]:
     """Yield the choices of charts and tables of results, and their warnings."""
-    for found in results:
-        charts = {chart.name: chart for chart in found.charts()}
-        for choice in OF_BIAS if isinstance(found, PositionBias) else OF_MODELS:
-            if (section := choice.section(found, charts, ())) is not None:
+    for result in results:
+        charts = {chart.name: chart for chart in result.charts()}
+        for choice in OF_BIAS if isinstance(result, PositionBias) else OF_MODELS:
+            if (section := choice.section(result, charts, ())) is not None:
                 yield section
-        yield from experiments.cautions(found)
+        yield from experiments.cautions(result)

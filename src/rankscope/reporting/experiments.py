@@ -24,18 +24,17 @@ FIND = "find what removes or repeats {units} of one variant: compare the assignm
 
 
 # --- title and verdicts
-def title_of(found: Experiment) -> str:
+def title_of(experiment: Experiment) -> str:
     """Return the variants: ``B against A``."""
-    others = [name for name in found.variants.names if name != found.baseline]
+    others = [name for name in experiment.variants.names if name != experiment.baseline]
     named = words.listing(others) if len(others) <= FEW + 1 else f"{len(others)} variants"
-    return f"{named} against {found.baseline}"
+    return f"{named} against {experiment.baseline}"
 
 
-def about(found: Experiment) -> str:
+def about(experiment: Experiment) -> str:
     """Return the dates, the number of units and the log in one line."""
-    return " · ".join(
-        filter(None, (dates_of(found.log), words.counted(found.units.count, found.units.noun), found.log.source.label))
-    )
+    log, units = experiment.log, words.counted(experiment.units.count, experiment.units.noun)
+    return " · ".join(filter(None, (dates_of(log), units, log.source.label)))
 
 
 def dates_of(log: Log) -> str:
@@ -50,86 +49,79 @@ def _written(day: date) -> str:
     return f"{day.day} {day:%b %Y}"
 
 
-def verdicts(found: Experiment) -> tuple[Verdict, ...]:
+def verdicts(experiment: Experiment) -> tuple[Verdict, ...]:
     """Return the sentences of an experiment, the verdict first, in its tone, unless the split forbids one."""
-    first, *others = found.sentences_of_page()
-    return Verdict(first, _tone(found)), *map(Verdict, others)
+    first, *others = experiment.sentences_of_page()
+    return Verdict(first, _tone(experiment)), *map(Verdict, others)
 
 
-def _tone(found: Experiment) -> Tone:
+def _tone(experiment: Experiment) -> Tone:
     """Return the tone of the best variant, or of an invalid split."""
-    return TONES.get(_best(found)[0].verdict, "plain") if found.validity.holds else "invalid"
+    return TONES.get(_best(experiment)[0].verdict, "plain") if experiment.validity.holds else "invalid"
 
 
 # --- the first screen
-def answer(found: Experiment, sections: Sequence[Section]) -> Answer:
+def answer(experiment: Experiment, sections: Sequence[Section]) -> Answer:
     """Return the first screen: the lift of the best variant with its interval, every metric, the split, a caution, the next step."""
-    split = split_of(found)
-    if not found.validity.holds:
-        step = FIND.format(units=words.plural(found.units.noun))
-        return Answer(INVALID, "invalid", replace(found.table("variants"), name="answer"), checked=split, step=step)
-    best, *others = _best(found)
-    more = (
-        [f"{c.run} {change(c, lift=True)}" for c in others]
-        if len(others) <= FEW
-        else [f"best of {len(others) + 1} variants"]
-    )
+    split = split_of(experiment)
+    if not experiment.validity.holds:
+        step = FIND.format(units=words.plural(experiment.units.noun))
+        variants = replace(experiment.table("variants"), name="answer")
+        return Answer(INVALID, "invalid", variants, checked=split, step=step)
+    best, *others = _best(experiment)
+    more = [f"{c.run} {change(c, lift=True)}" for c in others]
+    more = more if len(others) <= FEW else [f"best of {len(others) + 1} variants"]
     text = "; ".join([f"{best.run} {change(best, named=True, lift=True)}", *more])
     at = "warnings" if any(section.name == "warnings" for section in sections) else ""
-    return Answer(
-        text, _tone(found), _board(found), _caution(found) if at else "", at, checked=split, step=next_step(found, best)
-    )
+    tone, board, caution = _tone(experiment), _board(experiment), _caution(experiment) if at else ""
+    return Answer(text, tone, board, caution, at, checked=split, step=next_step(experiment, best))
 
 
-def split_of(found: Experiment) -> str:
+def split_of(experiment: Experiment) -> str:
     """Return the check of the split in short, without its full stop."""
-    return found.sample_ratio.brief(found.units.noun).rstrip(".")
+    return experiment.sample_ratio.brief(experiment.units.noun).rstrip(".")
 
 
-def _best(found: Experiment) -> list[Contrast]:
+def _best(experiment: Experiment) -> list[Contrast]:
     """Return the contrasts on the primary metric, the best variant first."""
-    leading = found.families[0]
+    leading = experiment.families[0]
     sign = leading.primary.sign or 1
-    against = [c for c in leading.contrasts if c.baseline == found.baseline]
+    against = [c for c in leading.contrasts if c.baseline == experiment.baseline]
     return sorted(against, key=lambda c: -sign * c.difference)
 
 
-def _board(found: Experiment) -> Table:
+def _board(experiment: Experiment) -> Table:
     """Return a row per metric and variant, by the part of the metric in the verdict."""
-    ordered = sorted(found.contrasts, key=lambda c: list(GROUPS).index(found.part_of(c)))
-    return metric_board(ordered, found.method.level, lambda c: GROUPS[found.part_of(c)], lift=True)
+    ordered = sorted(experiment.contrasts, key=lambda c: list(GROUPS).index(experiment.part_of(c)))
+    return metric_board(ordered, experiment.method.level, lambda c: GROUPS[experiment.part_of(c)], lift=True)
 
 
-def _caution(found: Experiment) -> str:
+def _caution(experiment: Experiment) -> str:
     """Return the first warning about the primary metric, or about the whole log."""
 
     def names(metric: str, text: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(metric)}(?!\w)", text) is not None
 
-    for caution in found.warnings:
+    for caution in experiment.warnings:
         text = f"{caution.message} {caution.hint}"
-        if names(found.primary, text) or not any(names(metric, text) for metric in found.metrics):
+        if names(experiment.primary, text) or not any(names(metric, text) for metric in experiment.metrics):
             return caution.message
     return ""
 
 
-def next_step(found: Experiment, best: Contrast) -> str:
+def next_step(experiment: Experiment, best: Contrast) -> str:
     """Return what to do next: more units, guardrails to look at, or a decision."""
-    guards = [
-        c
-        for c in found.contrasts
-        if found.part_of(c) == "guardrail" and (c.run, c.baseline) == (best.run, best.baseline)
-    ]
+    guards = [c for c in experiment.guards if (c.run, c.baseline) == (best.run, best.baseline)]
     lost = [c.metric for c in guards if c.verdict == "worse"]
-    several, needed = words.plural(found.units.noun), best.queries_needed or 0
+    several, needed = words.plural(experiment.units.noun), best.queries_needed or 0
     if best.verdict == "cannot tell":
-        if needed > best.queries and not found.method.every_look:
+        if needed > best.queries and not experiment.method.every_look:
             return f"about {words.rounded(needed - best.queries)} more {several} would show a difference of this size"
         return "run it longer, or decide by other means"
     if lost:
         return f"do not launch {best.run} before {words.listing(lost)} {words.agree(len(lost), 'is')} explained"
     if best.verdict == "worse":
-        return f"keep {found.baseline}"
+        return f"keep {experiment.baseline}"
     if best.verdict not in CLEAR:
         return "choose by cost: the difference is within the margin"
     open_ones = [c.metric for c in guards if c.verdict == "cannot tell" and c.margin is not None]
@@ -181,37 +173,29 @@ OF_EXPERIMENT = (
 )  # fmt: skip
 
 
-def sections(found: Experiment) -> Iterator[Section]:
+def sections(experiment: Experiment) -> Iterator[Section]:
     """Yield the sections of an experiment, all folded if the split is invalid, with cautions last."""
-    charts = {chart.name: chart for chart in found.charts()}
+    charts = {chart.name: chart for chart in experiment.charts()}
     for choice in OF_EXPERIMENT:
-        section = choice.section(found, charts, found.variants.names)
+        section = choice.section(experiment, charts, experiment.variants.names)
         if section is not None:
-            yield section if found.validity.holds else replace(section, folded=True)
-    yield from cautions(found)
+            yield section if experiment.validity.holds else replace(section, folded=True)
+    yield from cautions(experiment)
 
 
 def pooled(result: Result) -> Iterator[Section]:
     """Yield one folded section with the online metrics of all variants together."""
     charts = [replace(chart, name=f"online-{chart.name}") for chart in result.charts()]
     tables = [view.table(result) for view in result.views]
-    named = [
-        replace(table, name=f"online-{table.name or 'results'}") for table in tables if table.rows and table.columns
-    ]
+    named = [replace(t, name=f"online-{t.name or 'results'}") for t in tables if t.rows and t.columns]
+    blocks: tuple[Table | Chart, ...] = (*named[:1], *charts, *(replace(table, folded=True) for table in named[1:]))
     lead = "Values of the whole log: they compare nothing."
-    yield Section(
-        "online",
-        "All variants together",
-        (*named[:1], *charts, *(replace(t, folded=True) for t in named[1:])),
-        lead,
-        folded=True,
-        label="Pooled",
-    )
+    yield Section("online", "All variants together", blocks, lead, folded=True, label="Pooled")
 
 
 def cautions(result: Any) -> Iterator[Section]:
     """Yield the section of warnings."""
-    if found := list(getattr(result, "warnings", ())):
-        notes = caution_notes(found, "the table below lists all")
-        more = (warnings_table(found),) if len(notes) < len(found) else ()
+    if warnings := list(getattr(result, "warnings", ())):
+        notes = caution_notes(warnings, "the table below lists all")
+        more = (warnings_table(warnings),) if len(notes) < len(warnings) else ()
         yield Section("warnings", "Caveats", (Notes(tuple(notes)), *more))

@@ -30,55 +30,57 @@ OF_INTERLEAVING = (
 )  # fmt: skip
 
 
-def sections(found: Compared) -> Iterator[Section]:
+def sections(result: Compared) -> Iterator[Section]:
     """Yield the warnings, open if there are any, and then the choices of charts and tables."""
-    for section in experiments.cautions(found):
+    for section in experiments.cautions(result):
         yield replace(section, title="Can this log answer?")
-    charts = {chart.name: chart for chart in found.charts()}
-    for choice in OF_ESTIMATES if isinstance(found, Estimates) else OF_INTERLEAVING:
-        chosen = choice.section(found, charts, ())
-        if chosen is not None and (choice.name != "graph" or len(found.systems) > 2):
+    charts = {chart.name: chart for chart in result.charts()}
+    for choice in OF_ESTIMATES if isinstance(result, Estimates) else OF_INTERLEAVING:
+        chosen = choice.section(result, charts, ())
+        if chosen is not None and (choice.name != "graph" or len(result.systems) > 2):
             yield chosen
 
 
-def verdicts(found: Compared) -> tuple[Verdict, ...]:
+def verdicts(result: Compared) -> tuple[Verdict, ...]:
     """Return the sentences; the first is marked as invalid if the verdict is withheld."""
-    first, *others = found.sentences()
-    return Verdict(first, "plain" if found.validity.holds else "invalid"), *map(Verdict, others)
+    first, *others = result.sentences()
+    return Verdict(first, "plain" if result.validity.holds else "invalid"), *map(Verdict, others)
 
 
-def title_of(found: Compared) -> str:
+def title_of(result: Compared) -> str:
     """Return the systems: ``uniform, estimated from the log of bts``."""
-    source = found.inputs[0] if isinstance(found, Interleaving) else found.made.log.source
+    source = result.inputs[0] if isinstance(result, Interleaving) else result.event_log.log.source
     label = source.label.rpartition("/")[2]
-    if isinstance(found, Interleaving):
-        return f"{' against '.join(found.systems)}, interleaved in {label}"
-    others = [name for name in found.systems if name != found.baseline] if found.families else [found.values[-1].policy]
+    if isinstance(result, Interleaving):
+        return f"{' against '.join(result.systems)}, interleaved in {label}"
+    others = (
+        [name for name in result.systems if name != result.baseline] if result.families else [result.values[-1].policy]
+    )
     return f"{', '.join(others)}, estimated from {label}"
 
 
-def answer(found: Compared, made: Sequence[Section]) -> Answer | None:
+def answer(result: Compared, made: Sequence[Section]) -> Answer | None:
     """Return the first screen: the leading differences, all of them in a table, the check of the log, a caution, the next step. None without one."""
-    if not found.families:
+    if not result.families:
         return None
     at = "warnings" if any(section.name == "warnings" for section in made) else ""
-    board = _board(found.table())
-    if not found.validity.holds:
+    board = _board(result.table())
+    if not result.validity.holds:
         return Answer(
-            "The verdict is withheld: do not use these results", "invalid", board, checked=found.validity.reason
+            "The verdict is withheld: do not use these results", "invalid", board, checked=result.validity.reason
         )
-    caution = next((caution.message for caution in found.warnings), "") if at else ""
-    if isinstance(found, Interleaving) and len(found.systems) > 2:
-        text, tone, step = _of_several(found)
-        return Answer(text, TONES.get(tone, "plain"), board, caution, at, checked=_check(found), step=step)
-    contrasts = found.families[0].contrasts
+    caution = next((caution.message for caution in result.warnings), "") if at else ""
+    if isinstance(result, Interleaving) and len(result.systems) > 2:
+        text, tone, step = _of_several(result)
+        return Answer(text, TONES.get(tone, "plain"), board, caution, at, checked=_check(result), step=step)
+    contrasts = result.families[0].contrasts
     best = max(contrasts, key=lambda c: c.difference)
     named = contrasts if len(contrasts) <= FEW + 1 else [best]
     same = len({c.baseline for c in named}) == 1
     texts = [f"{c.run if same else c.sides} {change(c, named=c is named[0])}" for c in named]
     texts[-1] += f" against {best.baseline}" if same else ""
     return Answer(
-        "; ".join(texts), TONES.get(best.verdict, "plain"), board, caution, at, checked=_check(found), step=_step(found, best)
+        "; ".join(texts), TONES.get(best.verdict, "plain"), board, caution, at, checked=_check(result), step=_step(result, best)
     )  # fmt: skip
 
 
@@ -93,41 +95,35 @@ def _board(table: Table) -> Table:
     return replace(table, columns=tuple(columns), rows=tuple(rows), name="answer", title="")
 
 
-def _of_several(found: Interleaving) -> tuple[str, str, str]:
+def _of_several(result: Interleaving) -> tuple[str, str, str]:
     """Return the headline of three rankers or more, its verdict, and the next step: by the ranker with the most clear wins."""
-    (leader, wins), *others = found.wins.items()
+    (leader, wins), *others = result.wins.items()
     if not wins:
-        return (
-            f"No clear preference between {len(found.systems)} rankers",
-            "cannot tell",
-            "choose by cost, or collect more lists",
-        )
+        text = f"No clear preference between {len(result.systems)} rankers"
+        return text, "cannot tell", "choose by cost, or collect more lists"
     text = f"Users prefer {leader} to {'all' if wins == len(others) else f'{wins} of'} {len(others)} other rankers"
-    pairs = {(edge.winner, edge.loser) for edge in found.edges}
+    pairs = {(edge.winner, edge.loser) for edge in result.edges}
     if ahead := [name for name, _ in others if (name, leader) in pairs]:
-        return (
-            text,
-            "cannot tell",
-            f"compare {leader} and {words.listing(ahead)} alone: {words.listing(ahead)} is preferred to {leader}",
-        )
+        other = words.listing(ahead)
+        return text, "cannot tell", f"compare {leader} and {other} alone: {other} is preferred to {leader}"
     unclear = [name for name, _ in others if (leader, name) not in pairs]
     more = f", or collect more lists to tell it from {words.listing(unclear)}" if unclear else ""
     return text, "better", f"launch {leader}{more}"
 
 
-def _check(found: Compared) -> str:
-    if isinstance(found, Interleaving):
-        return " ".join(found.lists.checks()).removesuffix(".")
-    lead = found.values[0].estimator
-    others = [value for value in found.values if value.estimator == lead and value.policy != found.baseline]
+def _check(result: Compared) -> str:
+    if isinstance(result, Interleaving):
+        return " ".join(result.lists.checks()).removesuffix(".")
+    lead = result.values[0].estimator
+    others = [value for value in result.values if value.estimator == lead and value.policy != result.baseline]
     doubtful = any(value.cautions for value in others)
     return "" if doubtful else " ".join(value.support.sentence() for value in others).removesuffix(".")
 
 
-def _step(found: Compared, best: Contrast) -> str:
+def _step(result: Compared, best: Contrast) -> str:
     """Return the next step: an A/B test of a better policy, the launch of a preferred ranker, or more of the same log."""
     if best.verdict == "better":
-        return f"try {best.run} in an A/B test" if isinstance(found, Estimates) else f"launch {best.run}"
+        return f"try {best.run} in an A/B test" if isinstance(result, Estimates) else f"launch {best.run}"
     if best.verdict == "worse":
         return f"keep {best.baseline}"
     more = (best.queries_needed or 0) - best.queries

@@ -127,13 +127,15 @@ def page_of_result(result: Result, title: str | None = None, command: str | None
     return Page(title or verb.capitalize(), "", tuple(map(Verdict, result.sentences())), sections, FOOT)
 
 
-def page_of_experiment(found: Experiment, title: str | None, command: str | None, online: Result | None = None) -> Page:
+def page_of_experiment(
+    result: Experiment, title: str | None, command: str | None, online: Result | None = None
+) -> Page:
     """Return the page of an experiment, and of the online metrics of its whole log."""
     beside = () if online is None else experiments.pooled(online)
-    sections = (*experiments.sections(found), *beside, reproduce_result(found, command))
+    sections = (*experiments.sections(result), *beside, reproduce_result(result, command))
     return Page(
-        title or experiments.title_of(found), experiments.about(found), experiments.verdicts(found), sections, FOOT,
-        experiments.answer(found, sections), found.exit_code,
+        title or experiments.title_of(result), experiments.about(result), experiments.verdicts(result), sections, FOOT,
+        experiments.answer(result, sections), result.exit_code,
     )  # fmt: skip
 
 
@@ -152,16 +154,8 @@ def sections_of(result: Result) -> Iterator[Section]:
     yield from experiments.cautions(result)
 
 
-OF_PAGE = {
-    "variant",
-    "by",
-    "columns",
-    "log_format",
-    "time_format",
-    "time_zone",
-    "start",
-    "end",
-}  # the page itself decides by day; the log is read before
+# the page itself decides by day; the log is read before
+OF_PAGE = {"variant", "by", "columns", "log_format", "time_format", "time_zone", "start", "end"}
 OF_EXPERIMENT = ("plan", *(name for name in EXPERIMENT_OPTIONS if name not in OF_PAGE))
 COMPARED = ("baseline", "margin", "slices", "test", "interval", "correction", "alpha")
 OF_POLICIES = ("target", "reward", "logging", "model", "examination", "force")
@@ -174,45 +168,39 @@ TAKEN = {
 
 
 def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str | None, command: str | None) -> Page:
-    """Return the page of a log: of its experiment, its interleaved lists or its policies, and its online metrics, the verdict first.
-
-    Raises InputError for options that are for rankings, and for options of other logs.
-    """
-    given = {name: value for name, value in options.items() if name != "columns" and value is not None}
-    given = {name: value for name, value in given.items() if not (isinstance(value, list | tuple) and not value)}
-    models = given.pop("clicks", None)
-    design = design_of(log, given.get("target"))
+    """Return the page of a log: of its experiment, its interleaved lists or its policies, and its online metrics, the verdict first."""
+    chosen = {name: value for name, value in options.items() if name != "columns" and value is not None}
+    chosen = {name: value for name, value in chosen.items() if not (isinstance(value, list | tuple) and not value)}
+    models = chosen.pop("clicks", None)
+    design = design_of(log, chosen.get("target"))
     taken = TAKEN[design]
-    if (odd := next((name for name in given if name not in taken), None)) is not None:
+    if (odd := next((name for name in chosen if name not in taken), None)) is not None:
         lacking = "experiments, and no column has the variants" if not design else "experiments"
         lacking = "policies: name one with --target" if odd in OF_POLICIES else lacking
         about = lacking if odd in {*OF_EXPERIMENT, *OF_POLICIES} else "rankings"
         raise InputError(f"{option_named(odd)} is about {about}: leave it out for {log.label}")
     if design in {"policies", "rankers"}:
-        of_design = (
-            estimate(log, estimators=metrics, **given)
-            if design == "policies"
-            else interleaving(log, credit=metrics, **given)
-        )
+        verb, of_verb = (estimate, "estimators") if design == "policies" else (interleaving, "credit")
+        of_design = verb(log, **{of_verb: metrics}, **chosen)
         return _with_clicks(page_of_result(of_design, title, command), log, models)
-    plan = given.pop("plan", None)
-    wanted, asked = metrics, ExperimentRequest(**given)
+    plan = chosen.pop("plan", None)
+    wanted, request = metrics, ExperimentRequest(**chosen)
     if plan is not None:
-        given["plan"] = plan = read_plan(plan).once_read
-        wanted, asked = plan.applied(metrics, asked)
-    roles = roles_of(log, wanted, asked.primary, asked.guardrails, asked.margin) if design else ()
-    if asked.primary is not None:
-        wanted = [asked.primary, *([wanted] if isinstance(wanted, str) else wanted or [])]
+        chosen["plan"] = plan = read_plan(plan).once_read
+        wanted, request = plan.applied(metrics, request)
+    roles = roles_of(log, wanted, request.primary, request.guardrails, request.margin) if design else ()
+    if request.primary is not None:
+        wanted = [request.primary, *([wanted] if isinstance(wanted, str) else wanted or [])]
     if log.of_impressions and design:  # the experiment, its days and slices, and online metrics sum up the same rows
         also = parse_online_metrics(wanted) if wanted else usual_metrics(log)
-        log = with_merged_rows(log, [*roles, *also], ["variant", *attribute_columns(log, asked.slices)])
-    found = _experiment(log, metrics, given) if design else None
+        log = with_merged_rows(log, [*roles, *also], ["variant", *attribute_columns(log, request.slices)])
+    result = _experiment(log, metrics, chosen) if design else None
     values = None
     if log.of_impressions:
         over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
-        values = online(log, wanted, by=over, level=1 - asked.alpha)
-    if found is not None:
-        page = page_of_experiment(found, title, command, values)
+        values = online(log, wanted, by=over, level=1 - request.alpha)
+    if result is not None:
+        page = page_of_experiment(result, title, command, values)
     else:
         assert values is not None
         named = f"Online metrics of {log.source.label.rpartition('/')[2]}"
@@ -224,50 +212,50 @@ def _with_clicks(page: Page, log: Log, models: Any) -> Page:
     """Return the page of a log with its position bias and its click models, if they are asked for, before the section that reproduces it."""
     if models is None:
         return page
-    found = position_bias(log), clicks(log, None if models is True else models)
+    results = position_bias(log), clicks(log, None if models is True else models)
     *first, last = page.sections
-    said = (Verdict(of_clicks.headline(one)) for one in found)
-    return replace(page, verdicts=(*page.verdicts, *said), sections=(*first, *of_clicks.sections(*found), last))
+    headlines = (Verdict(of_clicks.headline(one)) for one in results)
+    return replace(page, verdicts=(*page.verdicts, *headlines), sections=(*first, *of_clicks.sections(*results), last))
 
 
-def _experiment(log: Log, metrics: Any, given: Mapping[str, Any]) -> Experiment:
+def _experiment(log: Log, metrics: Any, options: Mapping[str, Any]) -> Experiment:
     """Return the experiment of a log, with its days if there are some to compare."""
-    found = experiment(log, metrics, **given)
-    lead = next(iter(found.roles))
-    if not log.has("timestamp") or lead.windowed or found.days is not None:
-        return found
+    result = experiment(log, metrics, **options)
+    lead = next(iter(result.roles))
+    if not log.has("timestamp") or lead.windowed or result.days is not None:
+        return result
     try:
-        return replace(found, days=over_days(found.variants, lead, found.families[0]))
+        return replace(result, days=over_days(result.variants, lead, result.families[0]))
     except DataError:  # only one day, or a variant without data in one half
-        return found
+        return result
 
 
 TOGETHER = "together"  # the anchor of the section of both
 BARS = "bars: the change as a share of the baseline, with its interval. The thin line marks no change"
 
 
-def page_of_both(subject: Subject[Any], found: OnlineAgreement, title: str | None, command: str | None) -> Page:
+def page_of_both(subject: Subject[Any], both: OnlineAgreement, title: str | None, command: str | None) -> Page:
     """The page of a comparison, whose rankings are the subject's, and of the experiment on the same change."""
-    names = [found.pairing.label(variant) for variant in found.pairing.candidates]
-    title = title or f"{words.listing(names)} against {found.pairing.label(found.pairing.baseline)}, offline and online"
+    names = [both.pairing.label(variant) for variant in both.pairing.candidates]
+    title = title or f"{words.listing(names)} against {both.pairing.label(both.pairing.baseline)}, offline and online"
     page = page_of(subject, title, command)
     *offline, last = page.sections
-    units = words.counted(found.experiment.units.count, found.experiment.units.noun)
-    about = f"{page.about} · {units} · main online metric: {found.experiment.primary}"
-    first = " ".join(found.headline(row) for row in found.deciding)
-    rest = [text for text in found.sentences() if text not in first]
-    ours = Verdict(first, _tone(found), "offline and online"), Verdict(" ".join(rest), about="beside it")
-    theirs = tuple(Verdict(text, about="online") for text in list(found.experiment.sentences())[1:])
+    units = words.counted(both.experiment.units.count, both.experiment.units.noun)
+    about = f"{page.about} · {units} · main online metric: {both.experiment.primary}"
+    first = " ".join(both.headline(row) for row in both.deciding)
+    rest = [text for text in both.sentences() if text not in first]
+    ours = Verdict(first, _tone(both), "offline and online"), Verdict(" ".join(rest), about="beside it")
+    theirs = tuple(Verdict(text, about="online") for text in list(both.experiment.sentences())[1:])
     online = [
         _of_experiment(
             one, "Experiment" if one.name == "results" else f"Experiment: {one.title[:1].lower()}{one.title[1:]}"
         )
-        for one in experiments.sections(found.experiment)
+        for one in experiments.sections(both.experiment)
     ]
-    again = _of_experiment(reproduce_result(found.experiment, None), "Reproduce the experiment")
+    again = _of_experiment(reproduce_result(both.experiment, None), "Reproduce the experiment")
     return replace(
-        page, about=about, verdicts=(*ours, *page.verdicts, *theirs), answer=_answer(found, page.answer),
-        sections=(_together(found), *offline, *online, last, again), exit_code=found.experiment.exit_code,
+        page, about=about, verdicts=(*ours, *page.verdicts, *theirs), answer=_answer(both, page.answer),
+        sections=(_together(both), *offline, *online, last, again), exit_code=both.experiment.exit_code,
     )  # fmt: skip
 
 
@@ -277,48 +265,43 @@ def _of_experiment(section: Section, title: str) -> Section:
     return replace(section, name=f"experiment-{section.name}", title=title, blocks=tuple(own), folded=True)
 
 
-def _tone(found: OnlineAgreement) -> Tone:
+def _tone(both: OnlineAgreement) -> Tone:
     """Return the tone of the answer: invalid if the split is, opposite if any variant is, otherwise the tone that all variants share."""
-    if not found.experiment.validity.holds:
+    if not both.experiment.validity.holds:
         return "invalid"
-    if found.opposite:
+    if both.opposite:
         return "opposite"
-    of_row = ((TONES.get(row.offline.verdict, "plain"), row.agrees) for row in found.deciding)
+    of_row = ((TONES.get(row.offline.verdict, "plain"), row.agrees) for row in both.deciding)
     tones: set[Tone] = {tone if agrees == "agree" else "unclear" for tone, agrees in of_row}
     return tones.pop() if len(tones) == 1 else "plain"
 
 
-def _answer(found: OnlineAgreement, offline: Answer | None) -> Answer:
+def _answer(both: OnlineAgreement, offline: Answer | None) -> Answer:
     """Return the first screen: whether the two agree, both on their main metrics, and one possible cause or caveat."""
-    text = " ".join(found.headline(row, short=True) for row in found.deciding).removesuffix(".")
+    text = " ".join(both.headline(row, short=True) for row in both.deciding).removesuffix(".")
     caution, at = "", ""
-    if found.causes:
-        caution, at = found.causes[0].text, TOGETHER
+    if both.causes:
+        caution, at = both.causes[0].text, TOGETHER
     elif offline is not None:
         caution, at = offline.caution, offline.caution_at
     queries, pairs = ((), ()) if offline is None else (offline.queries, offline.pairs)
-    split = experiments.split_of(found.experiment)
-    return Answer(text, _tone(found), _board(found), caution, at, queries, pairs, split)
+    split = experiments.split_of(both.experiment)
+    return Answer(text, _tone(both), _board(both), caution, at, queries, pairs, split)
 
 
-def _board(found: OnlineAgreement) -> Table:
+def _board(both: OnlineAgreement) -> Table:
     """Both sides on their main metrics, each with its change as a share of the baseline, so that one scale fits both."""
-    several = len(found.pairing.runs) > 2
-    main = {found.comparison.primary, found.experiment.primary}
+    several = len(both.pairing.runs) > 2
+    main = {both.comparison.primary, both.experiment.primary}
     rows: list[tuple[Value, ...]] = []
-    for one in (side for side in found.sides if side.contrast.metric in main):
+    for one in (side for side in both.sides if side.contrast.metric in main):
         c, (relative, bounds) = one.contrast, one.contrast.relative
         lift = ValueRange(relative, bounds.lower, bounds.upper, text=words.in_table(words.relative(relative)))
         labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
-        values: list[Value] = [
-            value_cell(c, c.baseline_value),
-            value_cell(c, c.value),
-            difference_cell(c),
-            interval_cell(c),
-        ]
+        values = value_cell(c, c.baseline_value), value_cell(c, c.value), difference_cell(c), interval_cell(c)
         rows.append((*labels, *values, one.verdict, lift if bounds.known else None))
     heads = ["side", *(["variant"] if several else []), "metric"]
-    first, second = found.pairing.baseline, "value" if several else found.pairing.candidates[0]
+    first, second = both.pairing.baseline, "value" if several else both.pairing.candidates[0]
     taken = {*heads, "difference", "interval", "verdict", "change"}  # variants may be called anything
     named = [f"{name} (value)" if name in taken else name for name in (first, second)]
     columns = (
@@ -328,11 +311,11 @@ def _board(found: OnlineAgreement) -> Table:
     return Table(columns, tuple(rows), labels=len(heads), note=BARS, name="answer")
 
 
-def _together(found: OnlineAgreement) -> Section:
+def _together(both: OnlineAgreement) -> Section:
     """Both sides on all their metrics, and what may explain that they are opposite."""
-    blocks: list[Any] = [Heading("Possible explanations"), Notes(tuple(found.causes))] if found.causes else []
-    blocks += [replace(found.table("sides"), title="Side by side", name="sides"), *found.charts()]
-    if len(found.both) > len(found.deciding):
-        blocks.append(replace(found.table(), title="Metric by metric", name="agreement"))
+    blocks: list[Any] = [Heading("Possible explanations"), Notes(tuple(both.causes))] if both.causes else []
+    blocks += [replace(both.table("sides"), title="Side by side", name="sides"), *both.charts()]
+    if len(both.both) > len(both.deciding):
+        blocks.append(replace(both.table(), title="Metric by metric", name="agreement"))
     lead = "The change by judgments, and by users."
     return Section(TOGETHER, "Offline and online", tuple(blocks), lead)

@@ -45,9 +45,9 @@ class Lesson:
     def worked(self, text: str) -> str:
         """Return the exercise or the solution, with computed values."""
 
-        def computed(found: re.Match[str]) -> str:
-            other = [None if grade == "?" else float(grade) for grade in (found[2] or "").split()]
-            return words.number(value(found[1], other if found[2] else self.grades, self.missing), digits=4)
+        def computed(match: re.Match[str]) -> str:
+            other = [None if grade == "?" else float(grade) for grade in (match[2] or "").split()]
+            return words.number(value(match[1], other if match[2] else self.grades, self.missing), digits=4)
 
         return _VALUE.sub(computed, text)
 
@@ -171,8 +171,12 @@ def playground() -> Page:
     ('Playground', 18, ['queries', 'metrics', 'examples'])
     """
     lead = "Each list is one query and its ranked documents. Drag a document to another rank or change a grade: the metrics follow."
+    explorer = Explorer(
+        runs=("this list",), metrics=METRICS, better="higher", queries=tuple(map(_query, LESSONS)), teaching=True, cutoff=CUTOFF,
+        depth=max(len(lesson.grades) for lesson in LESSONS), level=1.0, top_grade=float(TOP),
+    )  # fmt: skip
     sections = (
-        Section("queries", "Lists to play with", (_explorer(),), lead),
+        Section("queries", "Lists to play with", (explorer,), lead),
         Section("metrics", "The metrics", (_metrics(),), "Their meaning, and points to watch out for."),
         Section("examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."),
     )
@@ -193,13 +197,6 @@ def value(metric: str, grades: Grades, missing: Sequence[float] = ()) -> float:
 
 def _judged(grades: Grades, missing: Sequence[float]) -> list[float]:
     return [grade for grade in grades if grade is not None] + list(missing)
-
-
-def _explorer() -> Explorer:
-    return Explorer(
-        runs=("this list",), metrics=METRICS, better="higher", queries=tuple(map(_query, LESSONS)), teaching=True, cutoff=CUTOFF,
-        depth=max(len(lesson.grades) for lesson in LESSONS), level=1.0, top_grade=float(TOP),
-    )  # fmt: skip
 
 
 def _query(lesson: Lesson) -> Query:

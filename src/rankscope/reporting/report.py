@@ -181,15 +181,15 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
     of_page = {"queries_text": queries_text, "docs_text": docs_text, "shown": shown, "notes": notes}
     marks = "" if notes is None else json.dumps(read_notes(notes), ensure_ascii=False)
-    given = {"plan": plan, "split": split, "guardrails": guardrails, "covariates": covariates, "prior": prior}
-    given = {"log": log, "online": online, "clicks": clicks or None, **{name: value for name, value in given.items() if value not in (None, [], ())}}
-    of_log = {name: value for name, value in given.items() if value is not None}
+    log_options = {"plan": plan, "split": split, "guardrails": guardrails, "covariates": covariates, "prior": prior}
+    log_options = {"log": log, "online": online, "clicks": clicks or None, **{name: value for name, value in log_options.items() if value not in (None, [], ())}}
+    of_log = {name: value for name, value in log_options.items() if value is not None}
     both = _agreement_of_results(qrels, runs)
     if both is None and (other := _other_page(qrels, runs, metrics, options, of_log, title, command)) is not None:
         if any(one is not None for one in of_page.values()):
             raise InputError(f"{', '.join(of_page)} are for the page of scores or a comparison: leave them out")
-        page, said = other
-        return Report(replace(page, about=about or page.about), said)
+        page, other_notes = other
+        return Report(replace(page, about=about or page.about), other_notes)
     if both is None:
         subject, both = _subject_and_agreement(qrels, runs, metrics, options, of_log, progress)
     else:
@@ -294,8 +294,8 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, like: str | None, **options
     if runs is None:
         return Subject(compare(qrels, None, metrics, **options))
     check_comparison(metrics, options)
-    said = {name: options.pop(name) for name in ("columns", "grades") if name in options}
-    grades, data = read_inputs(qrels, runs, Policies(**said))
+    reading = {name: options.pop(name) for name in ("columns", "grades") if name in options}
+    grades, data = read_inputs(qrels, runs, Policies(**reading))
     if len(data) > 1:
         return _with_rankings(_compared(grades, data, metrics, options, like), grades, data)
     defaults = signature(compare).parameters
@@ -311,34 +311,31 @@ def _subject_of(qrels: Any, runs: Any, metrics: Any, like: str | None, **options
 def _compared(
     grades: Any, data: Sequence[Any], metrics: Any, options: Mapping[str, Any], like: str | None
 ) -> Comparison:
-    """Compare several runs; many are compared with the best, unless a baseline is named.
-
-    If there is an experiment, the baseline is the run with the name of its baseline, if any.
-    """
+    """Compare several runs; many are compared with the best, unless a baseline is named."""
     if (len(data) < MANY and like is None) or options.get("baseline") is not None or options.get("all_pairs"):
         return compare(grades, data, metrics, **options)
     later = {name: options[name] for name in ("slices", "costs", "limits") if name in options}
-    found = compare(grades, data, metrics, **{name: value for name, value in options.items() if name not in later})
-    panel = found.panels[0]
-    best = BEST if len(panel.systems) >= MANY and panel.sign else found.baseline
-    chosen = str(like) if like in found.systems else best
-    if chosen == found.baseline:
-        return compare(grades, data, metrics, **options) if later else found
+    comparison = compare(grades, data, metrics, **{name: value for name, value in options.items() if name not in later})
+    panel = comparison.panels[0]
+    best = BEST if len(panel.systems) >= MANY and panel.sign else comparison.baseline
+    chosen = str(like) if like in comparison.systems else best
+    if chosen == comparison.baseline:
+        return compare(grades, data, metrics, **options) if later else comparison
     kept = {name: value for name, value in options.items() if name not in {*POLICIES, "progress"}}
-    against = {"all_pairs": True} if chosen == BEST in found.systems else {"baseline": chosen}
-    return compare(found.scores, None, None, **{**kept, **against})
+    against = {"all_pairs": True} if chosen == BEST in comparison.systems else {"baseline": chosen}
+    return compare(comparison.scores, None, None, **{**kept, **against})
 
 
-def _read_again(found: Scores | Comparison) -> Subject[Any]:
+def _read_again(result: Scores | Comparison) -> Subject[Any]:
     """The subject of a result; files are read again for the documents that it names."""
-    scores = found.scores if isinstance(found, Comparison) else found
+    scores = result.scores if isinstance(result, Comparison) else result
     if scores is None or scores.data is None:
-        return Subject(found)
+        return Subject(result)
     qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
         raise InputError("standard input is read only once: give report a file, or the result of rs.read_run")
     grades, read = read_inputs(qrels, runs, scores.request.policies)
-    subject = _with_rankings(found, grades, read)
+    subject = _with_rankings(result, grades, read)
     for source in scores.inputs:
         if source.same is not None:
             source.same()
@@ -353,17 +350,14 @@ def _read_again(found: Scores | Comparison) -> Subject[Any]:
     return subject
 
 
-def _with_rankings(found: Comparison | Scores, grades: Any, runs: Sequence[tuple[str | None, Any]]) -> Subject[Any]:
-    scores = found.scores if isinstance(found, Comparison) else found
+def _with_rankings(result: Comparison | Scores, grades: Any, runs: Sequence[tuple[str | None, Any]]) -> Subject[Any]:
+    scores = result.scores if isinstance(result, Comparison) else result
     assert scores is not None
-    return Subject(found, grades, {scored.name: run for scored, (_, run) in zip(scores.runs, runs, strict=True)})
+    return Subject(result, grades, {scored.name: run for scored, (_, run) in zip(scores.runs, runs, strict=True)})
 
 
 def with_texts(subject: Subject[Any], queries_text: Any = None, docs_text: Any = None) -> Subject[Any]:
-    """The subject with the texts of its queries and of the documents that are to be shown.
-
-    Of a file with the texts of millions of documents, those that are shown are kept. Raises InputError for what cannot be read.
-    """
+    """The subject with the texts of its queries and of the documents that are to be shown."""
     if queries_text is not None:
         texts = texts_of(queries_text, subject.lead.units, "query")
         subject = replace(subject, queries_text=texts.by_id, texts=(texts,))
@@ -414,8 +408,8 @@ def read_notes(source: Any) -> dict[str, Any]:
     if not isinstance(whole, Mapping) or whole.get("schema") != SCHEMA:
         raise InputError(f'{name}: not the notes of a report ("schema" is not "{SCHEMA}"); {WANTED}')
     lists = [whole.get(key, []) for key in ("queries", "documents")]
-    for key, found in zip(("queries", "documents"), lists, strict=True):
-        if not isinstance(found, list):
+    for key, entries in zip(("queries", "documents"), lists, strict=True):
+        if not isinstance(entries, list):
             raise InputError(f'{name}: "{key}" is not a list; {WANTED}')
     queries = [_checked(name, one, ("query_id",), ("note",)) for one in lists[0]]
     documents = [_checked(name, one, ("query_id", "doc_id"), ("grade", "note")) for one in lists[1]]

@@ -94,8 +94,8 @@ class Subject(Generic[R]):
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """All systems: the baseline of a comparison first, otherwise in the given order."""
-        found, names = self.comparison, self.lead.systems
-        return names if found is None else (found.baseline, *(name for name in names if name != found.baseline))
+        first = () if self.comparison is None else (self.comparison.baseline,)
+        return (*first, *(name for name in self.lead.systems if name not in first))
 
     @cached_property
     def rivals(self) -> Sequence[Contrast]:
@@ -135,8 +135,8 @@ class Subject(Generic[R]):
 
     def best(self, most: int) -> list[str]:
         """The systems that fit a chart, by merit: the baseline of a comparison, and the best others."""
-        order, found = self.merit(), self.comparison
-        held = [] if found is None or found.family.each_pair else [found.baseline]
+        order, comparison = self.merit(), self.comparison
+        held = [] if comparison is None or comparison.family.each_pair else [comparison.baseline]
         kept = {*held, *[name for name in order if name not in held][: most - len(held)]}
         return order if len(order) <= most else [name for name in order if name in kept]
 
@@ -242,12 +242,9 @@ class PagePart:
         if cls.needs_rankings and (not subject.runs or subject.metric is None):
             return None
         part = cls(subject)
-        blocks = tuple(part.blocks())
-        return (
-            Section(cls.name, cls.title, blocks, part.lead(), part.folded, part.caution(), cls.label)
-            if blocks
-            else None
-        )
+        if not (blocks := tuple(part.blocks())):
+            return None
+        return Section(cls.name, cls.title, blocks, part.lead(), part.folded, part.caution(), cls.label)
 
     @property
     def scores(self) -> Scores:

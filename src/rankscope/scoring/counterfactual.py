@@ -122,7 +122,7 @@ class Measured:
 class Counterfactual:
     """Policies on the events of one log, the baseline first, by several estimators, the first of which leads."""
 
-    made: EventLog
+    event_log: EventLog
     policies: Mapping[str, TargetPolicy | None]
     estimators: Sequence[Estimator]
     method: Method
@@ -138,19 +138,19 @@ class Counterfactual:
         chosen = read_estimators(estimators) if estimators else []
         groups = tuple({str(by): "" for each in chosen if (by := getattr(each, "by", None))})
         fitted = model_of(model)
-        made = read_events(
+        event_log = read_events(
             log, reward=reward, logging=logging, examination=examination, features=not fitted.by_cell, categories=groups
         )
-        targets = targets_of(made, target)
+        targets = targets_of(event_log, target)
         policies: dict[str, TargetPolicy | None] = {LOGGED: None, **targets}
         first = LOGGED if baseline is None else str(baseline)
         if first not in policies:
             raise InputError(f"baseline {first!r}: no policy is called that{words.hint(first, policies)}")
         ordered = {first: policies[first], **{name: one for name, one in policies.items() if name != first}}
-        events = replace(made.events, model=fitted, compared=tuple(ordered.values()))
+        events = replace(event_log.events, model=fitted, compared=tuple(ordered.values()))
         if not chosen:
             chosen = usual(events, whole=not any(isinstance(one, Recorded) for one in targets.values()))
-        return cls(replace(made, events=events), ordered, chosen, method, force)
+        return cls(replace(event_log, events=events), ordered, chosen, method, force)
 
     def deciding(self, *, named: bool) -> Counterfactual:
         """Return all estimators if they were named, otherwise the first. Raises InputError for an estimator without a known error."""
@@ -181,22 +181,22 @@ class Counterfactual:
     @property
     def calibrated(self) -> list[tuple[Caution, bool]]:
         """The caution about propensities that frequencies contradict, if they do, and True if it refuses estimates."""
-        events = self.made.events
+        events = self.event_log.events
         outcome = events.share("calibration", lambda: calibration(events))
         return [outcome] if outcome else []
 
     @cached_property
     def cautions(self) -> list[Caution]:
         """The cautions about the log, its propensities and its support for each policy."""
-        log_cautions = [*self.made.cautions, *(caution for caution, _ in self.calibrated)]
+        log_cautions = [*self.event_log.cautions, *(caution for caution, _ in self.calibrated)]
         return list(dict.fromkeys([*log_cautions, *(caution for value in self.values for caution in value.cautions)]))
 
     def _measured(self, estimator: Estimator) -> Measured:
-        under = {name: self.made.events.under(policy) for name, policy in self.policies.items()}
+        under = {name: self.event_log.events.under(policy) for name, policy in self.policies.items()}
         settled = {name: estimator.settled(events) for name, events in under.items()}
         panel, values = self.panel(estimator, settled), []
         for at, (name, events) in enumerate(under.items()):
-            support = support_of(settled[name], events, name, self.made.noun)
+            support = support_of(settled[name], events, name, self.event_log.noun)
             values.append(self._value(panel, estimator, settled[name], support, at))
         reasons = {value.policy: value.reason for value in values}
         first, *others = self.policies
@@ -207,7 +207,7 @@ class Counterfactual:
         """Return the panel within each value of the columns, by one estimator, and notes about columns that are left out."""
         panels, notes = {}, []
         for attribute in attributes:
-            column = self.made.read(attribute)[attribute].cast(str, strict=False).fill_null("")
+            column = self.event_log.read(attribute)[attribute].cast(str, strict=False).fill_null("")
             values = sorted(column.unique())
             if len(values) > MAX_VALUES:
                 notes.append(too_many_values(attribute, len(values)))
@@ -219,7 +219,7 @@ class Counterfactual:
 
     def panel(self, estimator: Estimator, settled: Mapping[str, Estimator], inside: Array | None = None) -> Panel:
         """Return the panel of policies on units, or on rows with their units as clusters for an interval of a range."""
-        events, totals = self.made.events, {}
+        events, totals = self.event_log.events, {}
         by_range = self.method.interval is not None and self.method.interval.by_range
         kept = None if inside is None else events.sum_units(inside) > 0
         for name, policy in self.policies.items():
@@ -230,7 +230,7 @@ class Counterfactual:
             totals[name] = sums if kept is None or by_range else sums[kept]
         signed = any((table[:, ::2] < 0).any() for table in totals.values())
         measure = Measure(
-            str(estimator), estimator.better or "higher", UNKNOWN if signed else (0.0, np.inf), unit=self.made.noun
+            str(estimator), estimator.better or "higher", UNKNOWN if signed else (0.0, np.inf), unit=self.event_log.noun
         )
         clusters = None
         if by_range:

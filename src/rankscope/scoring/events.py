@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from rankscope import words
-from rankscope.behaviour.examination import Examination
 from rankscope.behaviour.policies import EpsilonShuffle, Fixed, LoggingPolicy
 from rankscope.blocks import Caution
 from rankscope.declared import parse_all
@@ -25,6 +24,7 @@ from rankscope.estimators.targets import Dense, OfPolicy, Recorded
 from rankscope.files.readers import run_of
 from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
+from rankscope.lists.examination import Examination
 from rankscope.logs.bins import STEP, Keys, Numbering, keys_of
 from rankscope.logs.rollup import unit_of
 from rankscope.parallel import map_parts

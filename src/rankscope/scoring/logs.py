@@ -14,7 +14,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.files import logs
 from rankscope.files.assigned import read_assigned
 from rankscope.files.log_formats.inputs import Clock
-from rankscope.files.roles import said_columns
+from rankscope.files.roles import column_roles
 from rankscope.impressions import Log
 from rankscope.interleavings.credits import usual_credit
 from rankscope.words import counted, hint, plain_name, quote
@@ -141,7 +141,7 @@ def read_experiment(
 
     Raises InputError for one table of the two, or a log next to them, DataError if no column has the variants of units.
     """
-    named_roles = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
+    named_roles = dict(column_roles(columns, "visitor=unit_id")) if columns else {}
     roles = {**named_roles, **({variant: "variant"} if variant else {})}
     if assignments is not None or events is not None:
         if source is not None or log_format is not None:

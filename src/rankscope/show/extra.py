@@ -14,10 +14,7 @@ STRIPPED = "python -OO (PYTHONOPTIMIZE=2)"  # which drops the docstrings that al
 
 
 def import_extra(module: str) -> Any:
-    """A module of the extra ``report``: ``import_extra("altair")``.
-
-    Raises MissingExtraError, with the packages to install, if it cannot be imported.
-    """
+    """A module of the extra ``report``: ``import_extra("altair")``."""
     try:
         return importlib.import_module(module)
     except ImportError:

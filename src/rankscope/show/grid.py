@@ -87,10 +87,7 @@ def upright(table: Table) -> Grid:
 
 
 def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
-    """Return one grid, or several if one does not fit, each with the widths of its columns.
-
-    If not all intervals fit, neither in one grid nor in parts that make a screen, those of the first columns are shown.
-    """
+    """Return one grid, or several if one does not fit, each with the widths of its columns."""
     grid = upright(table)
     shapes = [grid]
     if table.turns and table.labels == 1 and table.rows:

@@ -377,10 +377,7 @@ class Result:
         return [self.to_markdown(**options) if form == "markdown" else self.to_latex(**options)]
 
     def save(self, path: str | Path, *, table: str = "", **options: Any) -> Path:
-        """Write the result to a file in the format of its ending (.json .jsonl .csv .md .tex .txt) and return the path.
-
-        ``table`` and ``options`` go to ``write``. Raises InputError for another ending, or if the file cannot be written.
-        """
+        """Write the result to a file in the format of its ending (.json .jsonl .csv .md .tex .txt) and return the path."""
         place = Path(path)
         form = ENDINGS.get(place.suffix.lower())
         if form not in self.formats:

@@ -53,10 +53,7 @@ class Visits:
 def made_visits(
     world: World, candidates: Candidates, part: int, phase: Phase = "log", days: int | None = None
 ) -> Visits:
-    """The users of one part, what they could come for in so many days, and in what mood.
-
-    In the phase ``before`` they are the users of the log, with their tastes and habits.
-    """
+    """The users of one part, what they could come for in so many days, and in what mood."""
 
     def of(name: str) -> np.random.Generator:
         return stream(world.seed, name, phase, part)

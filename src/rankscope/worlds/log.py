@@ -131,11 +131,8 @@ def _chances(scenario: Scenario, events: Events, query: Array, row: Array, place
         of_arm = np.maximum(arm.chances[query[lists, None], order, np.arange(order.shape[1])], TINY)
         chances[lists] = np.where(order >= 0, of_arm, 1.0)  # 1 past the end of a list
     prefix = events.prefix[row]
-    columns = {
-        "p_item_pos": chances[row, place],
-        "p_prefix": prefix[np.arange(len(row)), place],
-        "p_slate": prefix[:, -1],
-    }
+    down_to = prefix[np.arange(len(row)), place]
+    columns = {"p_item_pos": chances[row, place], "p_prefix": down_to, "p_slate": prefix[:, -1]}
     return [pl.Series(name, values) for name, values in columns.items()]
 
 
@@ -204,10 +201,7 @@ class Effect:
 
 
 def true_effects(scenario: Scenario, metrics: Sequence[OnlineMetric], users: int) -> list[Effect]:
-    """What each arm would do against the first one: so many further users meet every arm, each time in the same mood.
-
-    The difference is taken user by user, so that its error is small: nothing but what the arms show is different.
-    """
+    """What each arm would do against the first one: so many further users meet every arm, each time in the same mood."""
     sums = [np.concatenate(batch, axis=2) for batch in zip(*_sums_of_arms(scenario, metrics, users), strict=True)]
     base = sums[0]
     out = []

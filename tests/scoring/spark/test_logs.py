@@ -16,7 +16,7 @@ from tests.made.parts import assert_close
 from tests.verbs.online.test_online import made
 
 import rankscope as rs
-from rankscope.engines.remote_queries import RowReading, told_by
+from rankscope.engines.remote_queries import RowReading, sent_objects
 from rankscope.scoring.spark.logs import LogQuery
 
 pytestmark = pytest.mark.filterwarnings("ignore:::pyspark")  # not ours to mend
@@ -236,4 +236,4 @@ def test_executors_of_other_versions_say_so(other: dict[str, str]) -> None:
     changed: Any = other
     (row,) = list(replace(task, **changed).rows_answered(()))
     with pytest.raises(rs.InputError, match=r"and this is .* install the same"):
-        told_by(row)
+        sent_objects(row)

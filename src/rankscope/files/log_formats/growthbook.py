@@ -48,19 +48,7 @@ def read_growthbook(log_input: LogInput) -> LogTable:
     A metric has the name of its file or its key. It is the sum of ``value``, or the number of rows without such a column; other columns of
     numbers are summed as ``METRIC_COLUMN``. ``METRIC_before`` is the sum before the first exposure, a covariate. Users without rows have 0.
 
-    An exposure of u1 to variation 1 at noon, and orders of u1 worth 5 at 11 and 7 at 13::
-
-        {
-            "exposures": [
-                {"user_id": "u1", "timestamp": "2024-05-01T12:00:00Z", "experiment_id": "e", "variation_id": 1}
-            ],
-            "orders": [
-                {"user_id": "u1", "timestamp": "2024-05-01T11:00:00Z", "value": 5},
-                {"user_id": "u1", "timestamp": "2024-05-01T13:00:00Z", "value": 7},
-            ],
-        }
-
-    give one row: user u1, variation 1, orders 7, orders_before 5. Source: GrowthBook's documentation of experiment assignment queries, fact tables and metrics.
+    Source: GrowthBook's documentation of experiment assignment queries, fact tables and metrics.
     """
     exposures = [part for part in log_input.parts if _is_exposures(part)]
     if not exposures:

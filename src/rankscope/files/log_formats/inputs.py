@@ -184,10 +184,7 @@ def places(label: str, frame: pl.DataFrame, names: Mapping[str, str]) -> Callabl
 
 
 def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
-    """Open a path, a folder, a frame, arrays by name, or parts by name if one is among ``keys``; None for any other input.
-
-    Raises InputError for a file that cannot be opened.
-    """
+    """Open a path, a folder, a frame, arrays by name, or parts by name if one is among ``keys``; None for any other input."""
     if is_path(source):
         several = any(sign in str(source) for sign in "*?") or Path(source).is_dir()
         if several and (files := files_of(source)) is not None:

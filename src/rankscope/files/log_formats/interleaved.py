@@ -24,13 +24,7 @@ def read_interleaved(log_input: LogInput) -> LogTable:
     ``click`` is 1 if a list was clicked, ``clicks`` counts its clicks, ``clicks_A`` and so on the clicks on positions of each ranking
     function. ``seconds_to_click`` is the time from the list to its first click. The events do not contain the other items of a list.
 
-    A list and a click on its second position, which ranker B filled::
-
-        timestamp,search_id,event,position,ranking_function
-        2024-05-01T12:00:00Z,s1,serp,NA,NA
-        2024-05-01T12:00:07Z,s1,click,2,B
-
-    give one row: s1 with click 1, clicks 1, clicks_B 1 and seconds_to_click 7. Source: the data of Wikimedia's packages ortiz (R) and
+    Source: the data of Wikimedia's packages ortiz (R) and
     interleaved (Python).
     """
     parts = [part for part in log_input.parts if _is_events(part)]

@@ -10,11 +10,8 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 
-BEFORE, EVENT, MET = (
-    " before",
-    " event",
-    " assigned",
-)  # columns of true and false, and a time: no column of an input is called so
+# columns of true and false, and a time: no column of an input is called so
+BEFORE, EVENT, MET = (" before", " event", " assigned")
 UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 WINDOW = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d|w)[a-z]*")
 

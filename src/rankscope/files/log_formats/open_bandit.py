@@ -27,10 +27,6 @@ def _is_rows(part: LogPart) -> bool:
     return of_users and names >= COLUMNS and bool(names & set(CHANCES))
 
 
-def _is_items(part: LogPart) -> bool:
-    return {"item_id", "item_feature_0"} <= set(part.names)
-
-
 def read_open_bandit(log_input: LogInput) -> LogTable:
     """Return the rows of the Open Bandit Dataset: ``propensity_score`` is the probability of the item at its position, from 1 to 3.
 
@@ -44,7 +40,7 @@ def read_open_bandit(log_input: LogInput) -> LogTable:
     if not parts:
         expected = f"{', '.join(sorted(COLUMNS))}, propensity_score, user_feature_0 ..."
         raise InputError(f"{log_input.label}: no file of Open Bandit with the columns {expected}")
-    items = [part for part in log_input.parts if _is_items(part)]
+    items = [part for part in log_input.parts if {"item_id", "item_feature_0"} <= set(part.names)]
     sheets = [part.sheet() for part in parts]
     frames = [_with_items(_labelled(part, sheet.frame), part, items) for part, sheet in zip(parts, sheets, strict=True)]
     frame = pl.concat(frames, how="diagonal_relaxed")

@@ -53,24 +53,7 @@ def read_ubi(log_input: LogInput) -> LogTable:
     and are the shown items of a query without hits. An event on an item that is not a hit is a row with ``shown`` 0. ``dwell_s`` is the
     time from a click to the next event of its session. Scalars of ``query_attributes`` are attributes of the list.
 
-    A client saw two hits and clicked on the second::
-
-        {
-            "query_id": "q-1",
-            "client_id": "c",
-            "user_query": "tv",
-            "timestamp": "2024-05-01T12:00:00Z",
-            "query_response_hit_ids": ["a", "b"],
-        }
-        {
-            "query_id": "q-1",
-            "client_id": "c",
-            "action_name": "click",
-            "timestamp": "2024-05-01T12:00:09Z",
-            "event_attributes": {"object": {"object_id": "b"}, "position": {"ordinal": 2}},
-        }
-
-    give two rows: a at position 1 with click 0, and b at position 2 with click 1. Source: the UBI specification 1.3.
+    Source: the UBI specification 1.3.
     """
     parts = [part for part in log_input.parts if _is_queries(part) or _is_events(part)]
     queries, events, notes = _tables(parts)

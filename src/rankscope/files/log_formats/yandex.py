@@ -37,14 +37,6 @@ def read_lines(log_input: LogInput) -> LogTable:
     A click belongs to the latest page before it in its session that shows the url, or to the page that its line names. A click on a url
     that no such page shows is a row of its own, with ``shown`` 0. The unit of time is not disclosed, so times stay what they are:
     ``time_passed`` when the page was shown, ``time_to_next`` from the first click to what the session did next (empty where it did nothing).
-
-    A session that asks q7, sees u1 and u2, and clicks on u2 and on u9::
-
-        s1  0   Q  q7  r1  u1  u2
-        s1  20  C  u2
-        s1  95  C  u9
-
-    gives three rows: u1 at position 1 with click 0; u2 at position 2 with click 1 and time_to_next 75; u9 with shown 0 and click 1.
     """
     parts = [part for part in log_input.parts if _is_lines(part)]
     if not parts:

@@ -149,10 +149,7 @@ def pool_of_tops(source: RankingSource, depth: int, values: Array) -> DocumentPo
 
 
 def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> DocumentPool:
-    """Return the documents of these rows, one row per document: query_id, query, doc_id and best.
-
-    The highest of several grades of a document counts.
-    """
+    """Return the documents of these rows, one row per document: query_id, query, doc_id and best."""
     keys = ["query_id", "doc_id"]
     query, ranks = rows["query"].to_numpy(), ranks_of(source, *(rows[key].to_list() for key in keys))
     adds = np.zeros(ranks.shape)
@@ -165,10 +162,7 @@ def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> Documen
 
 
 def ranks_of(source: RankingSource, query_ids: Sequence[str], doc_ids: Sequence[str]) -> Array:
-    """The rank of each document in every run, however deep, as the engines order them.
-
-    To the engine these documents are the judged ones, their grades being their numbers; it then tells the rank of each.
-    """
+    """The rank of each document in every run, however deep, as the engines order them."""
     rows = {"query_id": query_ids, "doc_id": doc_ids, "grade": range(len(doc_ids))}
     coded = pl.DataFrame(rows, schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64}, strict=False)
     wanted = CleanInput(Qrels(coded))
@@ -235,10 +229,7 @@ def below(source: RankingSource, pool: DocumentPool) -> list[list[list[tuple[int
 def pool_of_missed(
     source: RankingSource, pool: DocumentPool, kept: Array, values: Array, most: int | None = MISSED
 ) -> DocumentPool:
-    """Return, for each query that is ``kept``, the ``most`` best documents of a grade above 0 outside the pool (None: all).
-
-    Equal grades come by id.
-    """
+    """Return, for each query that is ``kept``, the ``most`` best documents of a grade above 0 outside the pool (None: all)."""
     there = {"query": pool.query, "doc_id": pool.doc_ids.tolist()}
     keys = ["query", "doc_id"]
     numbers = _number_frame({query: number for query, number in source.number.items() if kept[number]})

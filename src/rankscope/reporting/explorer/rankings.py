@@ -149,12 +149,12 @@ class _Draft:
 
     def _find_others(self) -> None:
         """Find documents of a grade above 0 that no ranking shows, for what-if questions: queries that differ most first."""
-        found = pool_of_missed(self.source, self.pool, self.kept, self.values[:, 0], most=None)
-        order = np.argsort(self.place[found.query], kind="stable")
-        room = np.cumsum(room_of_documents(found, False)[order])
+        missed = pool_of_missed(self.source, self.pool, self.kept, self.values[:, 0], most=None)
+        order = np.argsort(self.place[missed.query], kind="stable")
+        room = np.cumsum(room_of_documents(missed, False)[order])
         fits = int(np.searchsorted(room, min(OTHERS * self.budget, self.left), side="right"))
         self.left -= int(room[fits - 1]) if fits else 0
-        self.others = found.within(np.sort(order[:fits]))
+        self.others = missed.within(np.sort(order[:fits]))
 
     def _depth(self, pool: DocumentPool, room: Array, fixed: int, wanted: int) -> int:
         """Return the largest depth whose ids fit; texts get space only if the depth stays usual."""
@@ -257,10 +257,10 @@ def excerpt(text: str, room: int = TEXT) -> str:
     >>> excerpt("  one\n two\x00 three ", 8)
     'one two…'
     """
-    said = _SPACE.sub(" ", text[: 2 * room]).strip()
-    if len(said) <= room and len(text) > 2 * room:  # much of it was space
-        said = _SPACE.sub(" ", text).strip()
-    return said if len(said) <= room else f"{said[: room - 1].rstrip()}…"
+    visible = _SPACE.sub(" ", text[: 2 * room]).strip()
+    if len(visible) <= room and len(text) > 2 * room:  # much of it was space
+        visible = _SPACE.sub(" ", text).strip()
+    return visible if len(visible) <= room else f"{visible[: room - 1].rstrip()}…"
 
 
 def parameters_of(metrics: Sequence[Metric]) -> tuple[tuple[str, float], ...]:
@@ -270,11 +270,11 @@ def parameters_of(metrics: Sequence[Metric]) -> tuple[tuple[str, float], ...]:
     >>> parameters_of([RBP(p=0.5), ERR(max_grade=3) @ 10, RBP(p=0.9)])
     (('p', 0.5), ('max_grade', 3.0))
     """
-    found: dict[str, float] = {}
+    parameters: dict[str, float] = {}
     for metric in metrics:
         for name in WHATIF.get(type(metric).__name__, ()):
-            found.setdefault(name, float(getattr(metric, name)))
-    return tuple(found.items())
+            parameters.setdefault(name, float(getattr(metric, name)))
+    return tuple(parameters.items())
 
 
 # --- how much room there is on a page

@@ -39,15 +39,16 @@ class DataPart(PagePart):
     @cached_property
     def doubts(self) -> list[Note]:
         """The warnings of the data."""
-        told = [w for w in self.subject.result.warnings if not (self.same and w.code == "RS115")]  # in more words here
-        return [*(Note(text, "", "RS115") for text in self.same), *caution_notes(told, "the table below lists all")]
+        # in more words here
+        cautions = [w for w in self.subject.result.warnings if not (self.same and w.code == "RS115")]
+        return [*(Note(text, "", "RS115") for text in self.same), *caution_notes(cautions, "the table below lists all")]
 
     @cached_property
     def same(self) -> list[str]:
         """Yield one sentence per set of identical runs."""
-        found, scores = self.subject.comparison, self.subject.scores
+        comparison, scores = self.subject.comparison, self.subject.scores
         ignored = scores.request.policies.ignore if scores is not None else None
-        ignored = ignored if found is None else found.measurements.ignored
+        ignored = ignored if comparison is None else comparison.measurements.ignored
         return [] if "RS115" in (ignored or ()) else list(alike(self.subject))
 
     def blocks(self) -> Iterator[Any]:
@@ -84,7 +85,7 @@ def warnings_table(cautions: Sequence[Caution]) -> Table:
 
 def alike(subject: Subject[Any]) -> Iterator[str]:
     """A sentence for each set of runs that are one ranking; of scores without rankings, that have the same values."""
-    found = subject.comparison
+    comparison = subject.comparison
     if subject.scores is not None and subject.runs:
         groups = same_rankings(subject.scores, subject.ranking_metric, subject.runs)
         what = "are the same ranking on every query"
@@ -92,7 +93,7 @@ def alike(subject: Subject[Any]) -> Iterator[str]:
         panels = subject.panels
         groups = same_values({name: [p.values[p.systems.index(name)] for p in panels] for name in subject.lead.systems})
         what = "have the same value of every metric on every query"
-    corrected = found is not None and len(subject.systems) > 2 and found.method.correction.corrects
+    corrected = comparison is not None and len(subject.systems) > 2 and comparison.method.correction.corrects
     for group in groups:
         count = "both" if len(group) == 2 else f"all {len(group)}"
         more = f": {count} count in the correction" if corrected and set(group) <= set(subject.systems) else ""
@@ -212,7 +213,7 @@ class WorklistPart(PagePart):
                 return
             made = list(self._of(study))
         except RankscopeError as error:
-            judged = (found.judged[0] for found in self.scores.evaluations)
+            judged = (evaluation.judged[0] for evaluation in self.scores.evaluations)
             if all((one.retrieved == one.in_run).all() for one in judged):
                 return
             made = [Paragraph(f"Too many unjudged documents to try one by one: {error}", quiet=True)]
@@ -242,9 +243,9 @@ class WorklistPart(PagePart):
         self.turns = turns = []
         if not study.reason and candidates <= TURNED:  # the first pairs
             pairs = [pair for pair in self.subject.pairs if set(pair) <= set(names)][:PAIRS]
-            found = (study.turn(names.index(run), names.index(baseline), ends=False) for run, baseline in pairs)
+            studied = (study.turn(names.index(run), names.index(baseline), ends=False) for run, baseline in pairs)
             turns += [
-                turn for turn in found
+                turn for turn in studied
                 if turn.ahead and turn.unjudged and (turn.needed is not None or turn.reason == NO_JUDGMENT)
             ]  # fmt: skip
         by_name = {run.name: run for run in study.scores.runs}

@@ -153,24 +153,27 @@ class SlicesPart(PagePart):
     @cached_property
     def parts(self) -> list[SliceContrast]:
         """The slices on the main metric."""
-        found = self.comparison
-        return [p for p in found.slices.contrasts if p.contrast.metric == found.primary] if found.slices else []
+        slices = self.comparison.slices
+        parts = slices.contrasts if slices else ()
+        return [part for part in parts if part.contrast.metric == self.comparison.primary]
 
     def blocks(self) -> Iterator[Any]:
-        found, parts = self.comparison, self.parts
-        if found.slices is None:
+        comparison, parts = self.comparison, self.parts
+        if comparison.slices is None:
             return
-        if doubts := caution_notes([w for w in found.warnings if w.code == REVERSED]):
+        if doubts := caution_notes([w for w in comparison.warnings if w.code == REVERSED]):
             yield Notes(tuple(doubts))
         if parts:
             yield from self._charts()
-            yield replace(slice_table(found.family, found.slices.contrasts, parted=True), name="slices", title="Slices")
+            yield replace(
+                slice_table(comparison.family, comparison.slices.contrasts, parted=True), name="slices", title="Slices"
+            )
             size = words.counted(max(part.contrast.comparisons for part in parts), "comparison")
             unclear = sum(part.contrast.verdict == "cannot tell" for part in parts)
             few = f" Slices have fewer queries than the whole: {words.count(unclear)} of {words.count(len(parts))} are inconclusive."
             text = f"p and intervals of slices are corrected for {size}. *: a clear difference."
             yield Paragraph(text + (few if 2 * unclear > len(parts) else ""), quiet=True)
-        yield from (Paragraph(note, quiet=True) for note in found.slices.notes)
+        yield from (Paragraph(note, quiet=True) for note in comparison.slices.notes)
 
     def lead(self) -> str:
         if not self.parts:
@@ -228,53 +231,53 @@ class CostsPart(PagePart):
     label = "Cost"
 
     def blocks(self) -> Iterator[Any]:
-        found = self.comparison.tradeoffs
-        if found is None:
+        tradeoffs = self.comparison.tradeoffs
+        if tradeoffs is None:
             return
-        columns = iter(found.costs.columns)
-        for block in found.blocks():
+        columns = iter(tradeoffs.costs.columns)
+        for block in tradeoffs.blocks():
             if isinstance(block, Table):
                 column = next(columns)
                 name = charts.slug(column, 30) or "cost"
-                yield from (self._chart(found, column, name), replace(block, name=f"costs-{name}"))
+                yield from (self._chart(tradeoffs, column, name), replace(block, name=f"costs-{name}"))
             elif block != EMPTY and not isinstance(block, Heading):
                 yield block
 
     def lead(self) -> str:
-        found = self.comparison.tradeoffs
-        assert found is not None
-        column = found.costs.columns[0]
-        front = found.front(column)
-        names, beaten = words.listing([place.run for place in front]), len(found.quality) - len(front)
+        tradeoffs = self.comparison.tradeoffs
+        assert tradeoffs is not None
+        column = tradeoffs.costs.columns[0]
+        front = tradeoffs.front(column)
+        names, beaten = words.listing([place.run for place in front]), len(tradeoffs.quality) - len(front)
         if len(front) == 1:
-            return f"By {column}, {names} beats all others: no other run costs less or has a {found.better} mean. {MEANS_ONLY}"
+            return f"By {column}, {names} beats all others: no other run costs less or has a {tradeoffs.better} mean. {MEANS_ONLY}"
         if beaten:
             others = "the other one costs" if beaten == 1 else f"the other {words.count(beaten)} cost"
-            why = f"; {others} at least the same and {words.agree(beaten, 'has')} no {found.better} mean"
+            why = f"; {others} at least the same and {words.agree(beaten, 'has')} no {tradeoffs.better} mean"
         elif len({place.cost for place in front}) == len(front):
-            why = f": each costs more than the one before it and has a {found.better} mean"
+            why = f": each costs more than the one before it and has a {tradeoffs.better} mean"
         else:
             why = ": no run is both cheaper and at least equally good"
         return f"By {column}, {names} are on the Pareto front{why}. {MEANS_ONLY}"
 
-    def _chart(self, found: TradeOffs, column: str, name: str) -> Chart:
+    def _chart(self, tradeoffs: TradeOffs, column: str, name: str) -> Chart:
         """Every run as a point, the front as a line."""
-        places = found.points(column)
+        places = tradeoffs.points(column)
         rows = tuple((p.run, p.cost, p.quality, int(p.on_front), p.dominated_by or "", p.price) for p in places)
         x = other_than(column, "run", "front", "beaten by")
-        y = other_than(found.metric, "run", "front", "beaten by", x)
+        y = other_than(tradeoffs.metric, "run", "front", "beaten by", x)
         low, high = min(p.cost for p in places), max(p.cost for p in places)
-        limit = None if found.budget is None else dict(found.budget.limits).get(column)
+        limit = None if tradeoffs.budget is None else dict(tradeoffs.budget.limits).get(column)
         logarithmic = low > 0 and high / low >= APART
         columns = (
-            Column("run"), Column(x, "value", hint=found.cost_in_words(column)), replace(column_of(self.subject.lead), header=y, kind="value"),
+            Column("run"), Column(x, "value", hint=tradeoffs.cost_in_words(column)), replace(column_of(self.subject.lead), header=y, kind="value"),
             Column("front", "count", hint="1 if every run that is as good or better costs more"), Column("beaten by"),
-            Column(f"per {STEP}", "value", hint=found.price_in_words),
+            Column(f"per {STEP}", "value", hint=tradeoffs.price_in_words),
         )  # fmt: skip
         return Chart(
-            f"quality-by-{name}", f"{found.metric} against {column}", "points", columns, rows, x=x, y=y, label="run", told=True, path="front",
+            f"quality-by-{name}", f"{tradeoffs.metric} against {column}", "points", columns, rows, x=x, y=y, label="run", told=True, path="front",
             logs=frozenset({"x"}) if logarithmic else frozenset(),
-            caption=f"Left is cheaper, {found.better} is better. The line joins the runs on the Pareto front. A run off the line is "
+            caption=f"Left is cheaper, {tradeoffs.better} is better. The line joins the runs on the Pareto front. A run off the line is "
             f"not worth its cost: another is as good or better and costs no more.{' The axis of costs is logarithmic.' if logarithmic else ''}"
             + ("" if limit is None else f" The dashed line is the limit of {words.amount(limit)}."),
             most=limit,

@@ -191,7 +191,7 @@ class DiscountsPart(PagePart):
         for metric in scores.metrics:
             if type(metric) is ERR:
                 return metric.having(cutoff=None)
-        top = max(float(found.judged[0].grade.max(initial=0.0)) for found in scores.evaluations)
+        top = max(float(evaluation.judged[0].grade.max(initial=0.0)) for evaluation in scores.evaluations)
         return ERR(max_grade=top) if 0 < top <= MAX_EXPONENTIAL_GRADE else None
 
 
@@ -224,21 +224,21 @@ class OriginPart(PagePart):
         if reason := over_orders or why_not_by_rank(metric):
             yield Paragraph(f"Not shown: {reason}.", quiet=True)
             return
-        found = {pair: self._origin(*pair, metric) for pair in pairs[:PAIRS]}
-        split = [one for one in found.values() if one is not None]
+        origins = {pair: self._origin(*pair, metric) for pair in pairs[:PAIRS]}
+        split = [one for one in origins.values() if one is not None]
         self.origins = [one for one in split if any(band.adds for band in one.bands) or abs(one.rest) > NOTHING]
         if self.origins:
             rows = _by_band(self.origins)
             yield from (_origin_chart(self.origins, rows, metric), _origin_table(self.origins, rows))
             yield from (Paragraph(_in_words(one)) for one in self.origins[1:])
-            for pair, one in found.items():
+            for pair, one in origins.items():
                 if one is None or one not in self.origins:
                     why = UNEARNED if one is None else "no rank adds to a difference."
                     yield Paragraph(f"{' against '.join(pair)} is left out: {why}", quiet=True)
             if (more := len(pairs) - PAIRS) > 0:
                 shown = f"The {PAIRS} pairs with the largest leads are shown"
                 yield Paragraph(f"{shown}, {words.counted(more, 'is', 'are')} left out.", quiet=True)
-        elif None in found.values():
+        elif None in origins.values():
             yield Paragraph(f"Not shown: {UNEARNED}", quiet=True)
 
     def lead(self) -> str:
@@ -247,30 +247,33 @@ class OriginPart(PagePart):
     def _origin(self, after: str, before: str, metric: Metric) -> Origin | None:
         """Return the parts of a difference, if they sum to it."""
         try:
-            found = explain_origin(self.scores, before, after, metric)
+            origin = explain_origin(self.scores, before, after, metric)
         except DataError:  # no query has a value for both
             return None
-        whole = math.fsum([*(band.adds for band in found.bands), found.rest])
+        whole = math.fsum([*(band.adds for band in origin.bands), origin.rest])
         # a policy may give a query a value that its documents did not earn
-        return found if abs(whole - found.value) < NOTHING else None
+        return origin if abs(whole - origin.value) < NOTHING else None
 
 
-def _pair(found: Origin) -> str:
-    before, after = found.runs
+def _pair(origin: Origin) -> str:
+    before, after = origin.runs
     return f"{after} against {before}"
 
 
-def _by_band(found: Sequence[Origin]) -> list[tuple[str, list[float]]]:
+def _by_band(origins: Sequence[Origin]) -> list[tuple[str, list[float]]]:
     """Return the bands down to the deepest with a share, for each pair."""
-    last = max((band.first for one in found for band in one.bands if band.adds), default=0)
-    ranks = {band.first: band.ranks for one in found for band in one.bands if band.first <= last}
-    adds = [{band.first: band.adds for band in one.bands} for one in found]
+    last = max((band.first for one in origins for band in one.bands if band.adds), default=0)
+    ranks = {band.first: band.ranks for one in origins for band in one.bands if band.first <= last}
+    adds = [{band.first: band.adds for band in one.bands} for one in origins]
     rows = [(ranks[first], [one.get(first, 0.0) for one in adds]) for first in sorted(ranks)]
-    return [*rows, *([(REST, [one.rest for one in found])] if any(abs(one.rest) > NOTHING for one in found) else [])]
+    return [
+        *rows,
+        *([(REST, [one.rest for one in origins])] if any(abs(one.rest) > NOTHING for one in origins) else []),
+    ]
 
 
-def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float]]], metric: Metric) -> Chart:
-    rows = tuple((ranks, add, _pair(one)) for ranks, adds in bands for one, add in zip(found, adds, strict=True))
+def _origin_chart(origins: Sequence[Origin], bands: Sequence[tuple[str, list[float]]], metric: Metric) -> Chart:
+    rows = tuple((ranks, add, _pair(one)) for ranks, adds in bands for one, add in zip(origins, adds, strict=True))
     return Chart(
         "origin", f"Share of each rank in the difference on {metric}", "bars",
         (Column("ranks"), Column("adds", "value", hint=f"to the difference on {metric}"), Column("pair")),
@@ -279,26 +282,26 @@ def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float
     )  # fmt: skip
 
 
-def _origin_table(found: Sequence[Origin], bands: Sequence[tuple[str, list[float]]]) -> Table:
+def _origin_table(origins: Sequence[Origin], bands: Sequence[tuple[str, list[float]]]) -> Table:
     """One row per pair and one column per band, with the sum; a pair is a row so that names have room."""
     columns = (Column("pair"), *(Column(ranks, "value") for ranks, _ in bands), Column("difference", "value"))
     rows: list[tuple[Value, ...]] = [
         (_pair(one), *(signed_cell(adds[i]) for _, adds in bands), signed_cell(one.value))
-        for i, one in enumerate(found)
+        for i, one in enumerate(origins)
     ]
     note = f"{REST}: parts without a document at a rank, such as a constant or a transformation of the sum."
     return Table(columns, tuple(rows), name="origin-table", turns=True, note=note if bands[-1][0] == REST else "")
 
 
-def _in_words(found: Origin) -> str:
+def _in_words(origin: Origin) -> str:
     """Which ranks make the difference."""
-    before, after = found.runs
-    band = max(found.bands, key=lambda b: abs(b.adds), default=None)
-    text = f"{after} and {before} differ by {words.number(found.value, sign=True)} on {found.metric}"
+    before, after = origin.runs
+    band = max(origin.bands, key=lambda b: abs(b.adds), default=None)
+    text = f"{after} and {before} differ by {words.number(origin.value, sign=True)} on {origin.metric}"
     if band is None or not band.adds:
         return f"{text}, and no rank adds to it."
     most = f"{band.label} {_agree(band, 'adds')} most, {words.number(band.adds, sign=True)}"
-    against = [b for b in found.bands if b.adds * band.adds < 0 and abs(b.adds) >= abs(band.adds) / 10]
+    against = [b for b in origin.bands if b.adds * band.adds < 0 and abs(b.adds) >= abs(band.adds) / 10]
     if not against:
         return f"{text}: {most}."
     worst = max(against, key=lambda b: abs(b.adds))

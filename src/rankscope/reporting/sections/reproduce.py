@@ -101,19 +101,17 @@ def _conventions(subject: Subject[Any], scores: Scores) -> Iterator[Fact]:
             yield str(metric), convention
 
 
-def _method(subject: Subject[Any], found: Comparison) -> Iterator[Fact]:
+def _method(subject: Subject[Any], comparison: Comparison) -> Iterator[Fact]:
     """Yield the method of the comparison."""
-    method = found.method
-    yield (
-        "baseline",
-        "every run against every other" if found.all_pairs else words.listing(found.baselines or [found.baseline]),
-    )
-    yield "primary metric", f"{found.primary}{'' if found.primary_declared else ' (the first one)'}"
+    method = comparison.method
+    baselines = words.listing(comparison.baselines or [comparison.baseline])
+    yield "baseline", "every run against every other" if comparison.all_pairs else baselines
+    yield "primary metric", f"{comparison.primary}{'' if comparison.primary_declared else ' (the first one)'}"
     usual = f"paired t, or if fewer than {FEWEST} queries differ, the exact sign-flip test"
     yield "test", usual if method.test is None else str(method.test)
     yield "interval of means", f"{words.percent(method.level)}, {USUAL}"
     joint = method.correction.joint
-    level = ", at the level of the correction if there is one" if is_corrected(found.family) and not joint else ""
+    level = ", at the level of the correction if there is one" if is_corrected(comparison.family) and not joint else ""
     of = method.correction if joint else interval_of(method)
     yield "interval of differences", f"{words.percent(method.level)}, {of}{level}"
     over = "within each metric" if method.family == "metric" else "over all metrics together"
@@ -123,17 +121,17 @@ def _method(subject: Subject[Any], found: Comparison) -> Iterator[Fact]:
         yield "margin", margins(method)
     if subject.lead.clusters is not None:
         yield "clusters", f"queries come in {clusters(subject)}, and intervals and tests use the sum over each"
-    for system, runs in next(iter(found.measurements.replicates.values()), {}).items():
+    for system, runs in next(iter(comparison.measurements.replicates.values()), {}).items():
         yield f"runs of {system}", f"{words.count(runs.runs)}, averaged query by query"
-    if found.candidates_tried is not None:
-        yield "systems tried", words.count(found.candidates_tried)
+    if comparison.candidates_tried is not None:
+        yield "systems tried", words.count(comparison.candidates_tried)
     yield "seed", str(method.seed)
 
 
 # --- inputs
 def _inputs(subject: Subject[Any]) -> Iterator[tuple[Value, ...]]:
     """Return the inputs with the hash of their content."""
-    scores, found = subject.scores, subject.comparison
+    scores, comparison = subject.scores, subject.comparison
     if scores is not None and subject.runs:
         for name, data in (("qrels", subject.qrels), *subject.runs.items()):
             if isinstance(data, dict):
@@ -143,8 +141,8 @@ def _inputs(subject: Subject[Any]) -> Iterator[tuple[Value, ...]]:
                 yield name, path, data.source.kind, data.frame.height, _hash(data.source)
     elif scores is not None:
         yield from ((source.label, source.label, source.kind, None, _hash(source)) for source in scores.inputs)
-    elif found is not None:
-        for one in found.measurements.inputs:
+    elif comparison is not None:
+        for one in comparison.measurements.inputs:
             yield "scores", str(one.get("path", "")), "scores", None, str(one.get("sha256") or NO_HASH)
     for texts in subject.texts:
         path = texts.label if texts.source.sha256 else None

@@ -71,16 +71,16 @@ class ComparisonPart(ScoresPart):
     warned = frozenset({"RS401", "RS405", "RS406", "RS407", "RS410"})
 
     def blocks(self) -> Iterator[Any]:
-        found = self.comparison
+        comparison = self.comparison
         yield self._values()
         yield from (Paragraph(text, quiet=True) for text in self._left_out())
-        if not found.family.each_pair:
+        if not comparison.family.each_pair:
             yield self._marks()
-        if found.groups:
+        if comparison.groups:
             note = "found by comparing each run with each, so that the best is not favoured for being the best"
-            yield replace(found.table("top_groups"), note=note, name="top-groups", title="Top groups")
-        if found.family.each_pair:
-            shares = ", ".join(f"{m} {words.share(discriminative_power(found.of(m)))}" for m in found.metrics)
+            yield replace(comparison.table("top_groups"), note=note, name="top-groups", title="Top groups")
+        if comparison.family.each_pair:
+            shares = ", ".join(f"{m} {words.share(discriminative_power(comparison.of(m)))}" for m in comparison.metrics)
             yield Paragraph(f"Pairs with a clear difference on these queries (discriminative power): {shares}.")
         if len(self.mine) <= MOST_EFFECTS:
             yield self._effects()
@@ -131,23 +131,23 @@ class ComparisonPart(ScoresPart):
 
     def _marks(self) -> Table:
         """Return the difference of each run from the baseline on each metric, marked if clear."""
-        found, panels = self.comparison, self.subject.panels
+        comparison, panels = self.comparison, self.subject.panels
 
         def cell(run: str, metric: str) -> Value:
-            c = found[run, metric]
+            c = comparison[run, metric]
             text = " ".join([words.number(c.difference, sign=True), *MARKS.get(c.verdict, "")])
             return None if words.finite(c.difference) is None else NumberText(text, c.difference)
 
-        others = [run for run in self.subject.merit() if run != found.baseline]
+        others = [run for run in self.subject.merit() if run != comparison.baseline]
         rows = tuple((run, *(cell(run, panel.name) for panel in panels)) for run in others)
         note = (
-            f"* better, † worse than {found.baseline} at {words.percent(found.method.alpha)} ({method_in_words(found.family)}) · "
+            f"* better, † worse than {comparison.baseline} at {words.percent(comparison.method.alpha)} ({method_in_words(comparison.family)}) · "
             "without a mark: no clear difference, or the same"
         )
         if any(not panel.sign for panel in panels):
             note += ". For metrics without a better direction, * is different"
         columns = (Column("run"), *(Column(panel.name, "value") for panel in panels))
-        title = f"Difference from {found.baseline}"
+        title = f"Difference from {comparison.baseline}"
         return Table(columns, rows, turns=True, note=note, name="against-baseline", title=title)
 
     def _effects(self) -> Table:

@@ -15,7 +15,7 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Chart
 from rankscope.engines import spark
-from rankscope.engines.remote_queries import told_by
+from rankscope.engines.remote_queries import sent_objects
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
 from rankscope.inference.intervals import wilson
@@ -256,7 +256,7 @@ def _evaluate(task: Scoring, gathered: Gathered, values_of: Callable[[Any], Valu
 
 
 def _tally_of(values: ValueFrame) -> Tally:
-    tallies = told_by(spark.collect(values.frame.where("also is not null").select("also")))
+    tallies = sent_objects(spark.collect(values.frame.where("also is not null").select("also")))
     tally = sum(sorted(tallies, key=lambda tally: tally.ids), Tally())
     spark.check_rows(tally.rows_more, tally.rows_check)
     return tally

@@ -67,7 +67,7 @@ class FrameRows:
         kinds = tuple((name, self.schema[name]) for name in names)
         part_frame = self._part_frame(_plan(query), RowReading(_plan(reading), columns, kinds), bool(within))
         parts = spark.retry(lambda _: spark.collect(part_frame))
-        row_counts = queries.told_by(parts)
+        row_counts = queries.sent_objects(parts)
         spark.check_rows(sum(rows for rows, _ in row_counts), sum(check for _, check in row_counts))
         answers = queries.answers_of(parts)
         return pl.concat(answers) if answers else queries.answer(query, pl.DataFrame(schema=self.schema))

@@ -43,17 +43,16 @@ class Canvas:
 
     def mark(self, kind: str, **looks: Any) -> Any:
         """Return a mark of one kind for each row, with its tooltip."""
-        told = tellings(self.chart)
+        tooltips = tellings(self.chart)
         if self.chart.query:
             looks["cursor"] = "pointer"
-        spoken = (
-            len(self.chart.rows) <= MAX_SPOKEN_MARKS and self.width is not None
-        )  # a page has a table for screen readers
+        # a page has a table for screen readers
+        spoken = len(self.chart.rows) <= MAX_SPOKEN_MARKS and self.width is not None
         base = getattr(self.alt.Chart(), f"mark_{kind}")(aria=spoken, **looks)
-        hover = ", ".join(f"{json.dumps(header)}: {text}" for header, text in told)
+        hover = ", ".join(f"{json.dumps(header)}: {text}" for header, text in tooltips)
         base = base.encode(tooltip=self.alt.TooltipValue({"expr": f"{{{hover}}}"}))
         if spoken:
-            speech = " + '; ' + ".join(f"{json.dumps(header + ': ')} + ({text})" for header, text in told)
+            speech = " + '; ' + ".join(f"{json.dumps(header + ': ')} + ({text})" for header, text in tooltips)
             base = base.encode(description=self.alt.DescriptionValue({"expr": speech}))
         return base
 
@@ -68,7 +67,7 @@ class Canvas:
 
 def tellings(chart: Chart) -> list[tuple[str, str]]:
     """Return the tooltip of a row: headers, each with an expression for the text of its value."""
-    told, headers = [], number_headers([safe(column.header) for column in chart.columns])
+    tooltips, headers = [], number_headers([safe(column.header) for column in chart.columns])
     for at, column in enumerate(chart.columns):
         if column.header in {chart.marked, chart.path}:
             continue  # visible in the mark itself
@@ -87,8 +86,8 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
                 ends = f"' (' + format({low}, '{how}') + ' to ' + format({high}, '{how}') + ')'"
                 number = f"{number} + (isNumber({low}) && isNumber({high}) ? {ends} : '')"
             text = f"isNumber({value}) ? {number} : isValid({value}) ? '' + {value} : '–'"
-        told.append((headers[at], text))
-    return told
+        tooltips.append((headers[at], text))
+    return tooltips
 
 
 def in_percent(header: str) -> bool:
@@ -212,10 +211,7 @@ class Series(NamedTuple):
 
 
 def series_of(chart: Chart) -> Series | None:
-    """Return the look of each series: its own colour for the first eight, grey for the rest; None without series.
-
-    Metrics have colours of their own, so that none looks like a run.
-    """
+    """Return the look of each series: its own colour for the first eight, grey for the rest; None without series."""
     names, palette = names_of(chart, chart.series), MUTED if chart.series == "metric" else PALETTE
     if not names:
         return None
@@ -255,10 +251,7 @@ def _differ(canvas: Canvas, names: Sequence[str], channel: str, looks: Sequence[
 
 
 def colour_of(canvas: Canvas, form: str = "") -> dict[str, Any]:
-    """Return the encodings of series: a colour and a ``form``, as colour is not enough for all eyes.
-
-    A form is ``shape``, ``dash``, or ``line``: the colour of what goes with lines that have dashes.
-    """
+    """Return the encodings of series: a colour and a ``form``, as colour is not enough for all eyes."""
     series = series_of(canvas.chart)
     if series is None:
         return {"color": canvas.alt.value(PALETTE[0])}
@@ -391,8 +384,8 @@ def stack(canvas: Canvas) -> Plot:
     bar = canvas.mark("bar", style="part").encode(**place, **colour_of(canvas), **faint(canvas))
     room = 0.05 * max(_totals(chart).values(), default=0)
     place["x"] = alt.X(f"{field}:Q", stack="zero", bandPosition=0.5, scale=scale)
-    said = f"datum['{field}'] > {room!r} ? format(datum['{field}'], ',.4~f') : ''"
-    text = canvas.plain("text", fontSize=11).encode(**place, text=alt.TextValue({"expr": said}))
+    label = f"datum['{field}'] > {room!r} ? format(datum['{field}'], ',.4~f') : ''"
+    text = canvas.plain("text", fontSize=11).encode(**place, text=alt.TextValue({"expr": label}))
     text = text.encode(color=alt.ColorValue({"expr": ink_on(f"scale('color', {value})" if series else f"'{BLUE}'")}))
     if series is not None:
         bar, text = bar.transform_calculate(place=ranks), text.transform_calculate(place=ranks)
@@ -437,10 +430,10 @@ def heat(canvas: Canvas) -> Plot:
     if len(chart.rows) <= MAX_CELLS_WITH_TEXT and len(across) <= 12:
         how = ",.4~f" if counts else ".2f"
         ink = ink_on(f"scale('color', datum['{field}'])")
-        said = f"isNumber(datum['{field}']) ? format(datum['{field}'], '{how}') : '–'"
+        label = f"isNumber(datum['{field}']) ? format(datum['{field}'], '{how}') : '–'"
         color = alt.ColorValue({"expr": f"isNumber(datum['{field}']) ? {ink} : '{GREY}'"})
         text = canvas.plain("text", fontSize=11)
-        layers.append(text.encode(x=x, y=y, text=alt.TextValue({"expr": said}), color=color))
+        layers.append(text.encode(x=x, y=y, text=alt.TextValue({"expr": label}), color=color))
     return layers, step
 
 

@@ -64,7 +64,7 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
         spec.pop(key, None)
     if width is not None and "facet" not in spec:
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    said = ". ".join(safe(text).rstrip(".") for text in (chart.title, chart.caption) if text)
+    description = ". ".join(safe(text).rstrip(".") for text in (chart.title, chart.caption) if text)
     meta = {"name": safe(chart.name), "query": query_field(chart), "panels": max(len(panels), 1)}
     if not _name_down(chart):
         meta["level"] = True
@@ -72,7 +72,7 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
         spec["title"] = {"text": panels[0], "fontSize": 11.5, "offset": 6}
     if "facet" in spec:
         meta |= {"left": _pixels_left(chart), "shared": _alike(chart)}
-    return {**spec, "description": said, "usermeta": meta}
+    return {**spec, "description": description, "usermeta": meta}
 
 
 def _single(canvas: Canvas) -> Any:
@@ -138,35 +138,23 @@ def _name_down(chart: Chart) -> bool:
 
 
 def svg_of(chart: Chart, dark: bool = False, width: int = 640, *, title: bool = True) -> str:
-    """Return a chart as SVG, with its title and caption or without (for a paper), on a transparent background.
-
-    Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
-    """
+    """Return a chart as SVG, with its title and caption or without (for a paper), on a transparent background."""
     return _draw(chart, _fill(chart, width, title), _config(dark))
 
 
 def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2, *, title: bool = True) -> bytes:
-    """A chart as PNG with its title and caption, or without, on paper of the theme: a picture gets pasted anywhere.
-
-    ``scale`` is the number of dots per pixel. Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
-    """
+    """A chart as PNG with its title and caption, or without, on paper of the theme: a picture gets pasted anywhere."""
     return _png(svg_of(chart, dark, width, title=title), PAPER["dark" if dark else "light"], scale)
 
 
 def pdf_of(chart: Chart, width: int = 640, *, title: bool = True) -> bytes:
-    """A chart as PDF with its title and caption, or without, on no paper of its own: for LaTeX.
-
-    Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
-    """
+    """A chart as PDF with its title and caption, or without, on no paper of its own: for LaTeX."""
     drawn: bytes = import_extra("vl_convert").svg_to_pdf(svg_of(chart, width=width, title=title))
     return drawn
 
 
 def pictures_of(chart: Chart, width: int = 640) -> Iterator[tuple[bool, str, bytes]]:
-    """Yield a chart as ``svg``, ``png`` and ``pdf``, with its title (True) and without: each is drawn once.
-
-    Raises InputError if it cannot be drawn, MissingExtraError without the extra ``report``.
-    """
+    """Yield a chart as ``svg``, ``png`` and ``pdf``, with its title (True) and without: each is drawn once."""
     spec, convert = _spec(chart, width), import_extra("vl_convert")
     for title in (True, False):
         svg = _draw(chart, _fill(chart, width, title, spec), _config(False))
@@ -188,10 +176,7 @@ def _png(svg: str, paper: str, scale: float) -> bytes:
 
 @cache
 def runtime() -> str:
-    """The script that draws charts in a browser, with all it needs: it puts ``vegaEmbed`` on ``window``.
-
-    Always the same bytes for the same versions of altair and vl-convert. Raises MissingExtraError without the extra ``report``.
-    """
+    """The script that draws charts in a browser, with all it needs: it puts ``vegaEmbed`` on ``window``."""
     script: str = import_extra("vl_convert").javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
     return script
 
@@ -235,9 +220,8 @@ def _name_axes(spec: Any, names: Mapping[str, Sequence[str]]) -> Any:
     out = {key: part if key == "datasets" else _name_axes(part, names) for key, part in spec.items()}
     titled = out["axis"] if isinstance(out.get("axis"), dict) and "title" in out["axis"] else out
     title = titled.get("title")
-    if (
-        isinstance(title, str) and title in names and (titled is not out or "field" in out)
-    ):  # a title in lines is a list
+    # a title in lines is a list
+    if isinstance(title, str) and title in names and (titled is not out or "field" in out):
         titled["title"] = names[title]
     return out
 
@@ -247,8 +231,8 @@ def _fill(chart: Chart, width: int, titled: bool, drawn: dict[str, Any] | None =
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
     spec = {**(drawn or _spec(chart, width)), "datasets": {"rows": rows}}
     if not titled:  # axis labels replace the title and caption
-        told = {c.header: f"{c.header} ({c.hint})" for c in chart.columns if c.hint} | dict(chart.axes)
-        lines = {safe(header): textwrap.wrap(safe(text), AXIS) for header, text in told.items()}
+        titles = {c.header: f"{c.header} ({c.hint})" for c in chart.columns if c.hint} | dict(chart.axes)
+        lines = {safe(header): textwrap.wrap(safe(text), AXIS) for header, text in titles.items()}
         return cast(dict[str, Any], _name_axes(spec, {header: line for header, line in lines.items() if line}))
     title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
     caption = textwrap.wrap(safe(chart.caption), max(24, round(width / 5.6)))

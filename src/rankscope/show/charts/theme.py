@@ -10,16 +10,8 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, '
 # orange is reserved for worse
 BLUE, ORANGE, GREY = "#1f6fc6", "#de6a0c", "#8a8f98"
 PALETTE = (BLUE, "#c0609c", "#519951", "#a85cab", "#1d92cc", "#d0402a", "#2b8660", "#6c78fc")
-MUTED = (
-    "#7d8590",
-    "#a8772a",
-    "#74841c",
-    "#9a6240",
-    "#5c8291",
-    "#8f6c8a",
-    "#8b6f5a",
-    "#6b8257",
-)  # of metrics, which are no runs
+# of metrics, which are no runs
+MUTED = ("#7d8590", "#a8772a", "#74841c", "#9a6240", "#5c8291", "#8f6c8a", "#8b6f5a", "#6b8257")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (12, 4), (2, 4), (9, 2, 2, 2, 2, 2))  # fmt: skip
 MEANINGS = {

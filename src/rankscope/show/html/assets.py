@@ -31,9 +31,8 @@ _BLOCK, _TRAILING = (
     re.compile(r"^\s*/\*\*?\n(?:\s*\*.*\n)+", re.MULTILINE),
     re.compile(r"(?<=[;{},)\]])\s+(?:// [^`]*|/\* [^`]*\*/)$"),
 )
-_ROOM = re.compile(
-    r"(?<=[:;{},>])\s+|\s+(?=[{}>])|;(?=\s*})"
-)  # of a style sheet; a space before a colon means something
+# of a style sheet; a space before a colon means something
+_ROOM = re.compile(r"(?<=[:;{},>])\s+|\s+(?=[{}>])|;(?=\s*})")
 # text that would end a script or a line of it, and lone surrogates, which no file can hold
 _UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
 _TEXT = re.compile(r"[\"'`/]")  # possibly text or a regular expression, in which every space counts
@@ -94,7 +93,7 @@ def safe(text: str) -> str:
     >>> safe('"</script>"')
     '"\\u003c/script>"'
     """
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _finite(thing: Any) -> Any:

@@ -61,7 +61,7 @@ def encode(explorer: Explorer) -> str:
 def _query(query: Query, grades: dict[float | None, int], texts: dict[str, int]) -> dict[str, Any]:
     """Return a query with one-letter keys: there are thousands of queries."""
     documents = query.documents
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "i": query.query_id,
         "t": query.text,
         "v": [_shorts(values) for values in query.values],
@@ -76,14 +76,14 @@ def _query(query: Query, grades: dict[float | None, int], texts: dict[str, int])
         "a": [_sparse(adds) for adds in zip(*(document.adds for document in documents), strict=True)],
     }
     if others := query.others:
-        told["o"] = [document.doc_id for document in others]
-        told["og"] = [grades[document.grade] for document in others]
-        told["or"] = [_sparse(ranks) for ranks in zip(*(document.ranks for document in others), strict=True)]
+        record["o"] = [document.doc_id for document in others]
+        record["og"] = [grades[document.grade] for document in others]
+        record["or"] = [_sparse(ranks) for ranks in zip(*(document.ranks for document in others), strict=True)]
     if query.answer:
-        told["y"] = query.answer
+        record["y"] = query.answer
     if any(document.text for document in documents):
-        told["x"] = [texts[document.text] for document in documents]
-    return told
+        record["x"] = [texts[document.text] for document in documents]
+    return record
 
 
 def _grades(queries: Sequence[Query]) -> dict[float | None, int]:
@@ -141,9 +141,9 @@ def query_table(explorer: Explorer, linked: Container[str] = ()) -> dict[str, An
 
 def _keep(ordered: Sequence[Query], linked: Container[str]) -> list[Query]:
     """Return the queries with a row, in order: a link to any other would be dead."""
-    asked = [fragment(query.query_id) in linked for query in ordered]
-    others = [i for i, one in enumerate(asked) if not one][: max(0, ROWS - sum(asked))]
-    kept = {*others, *(i for i, one in enumerate(asked) if one)}
+    is_linked = [fragment(query.query_id) in linked for query in ordered]
+    others = [i for i, one in enumerate(is_linked) if not one][: max(0, ROWS - sum(is_linked))]
+    kept = {*others, *(i for i, one in enumerate(is_linked) if one)}
     return [query for i, query in enumerate(ordered) if i in kept]
 
 
@@ -161,25 +161,25 @@ def _loss(explorer: Explorer) -> Any:
 
 def _query_row(query: Query, runs: int, differs: bool) -> tuple[str, str, str, tuple[str, ...]]:
     values = [of_run[0] if of_run else math.nan for of_run in query.values[:runs]]
-    said = [text_of(value) for value in values]
+    texts = [text_of(value) for value in values]
     if differs:
-        said.append(words.cell(values[1] - values[0], sign=True))
+        texts.append(words.cell(values[1] - values[0], sign=True))
     query_id, text = words.short(visible_id(query.query_id), ID), visible(" ".join(query.text.split()))
-    return fragment(query.query_id), query_id, words.short(text, TEXT), tuple(said)
+    return fragment(query.query_id), query_id, words.short(text, TEXT), tuple(texts)
 
 
 def _omissions(explorer: Explorer, rows: int) -> str:
     """Return the omissions of the table, in sentences."""
-    said = []
+    omissions = []
     queries, runs = len(explorer.queries) - rows, len(explorer.runs) - RUNS
     if queries > 0:
         more, they = (words.counted(queries, "more query is", "more queries are"), "it" if queries == 1 else "they")
-        said.append(f"{more} not in this table. With JavaScript {they} can be searched and opened.")
+        omissions.append(f"{more} not in this table. With JavaScript {they} can be searched and opened.")
     if runs > 0:
-        said.append(f"It shows the first {RUNS} of {len(explorer.runs)} runs.")
+        omissions.append(f"It shows the first {RUNS} of {len(explorer.runs)} runs.")
     if explorer.left_out:
-        said.append(f"{words.counted(explorer.left_out, 'query is', 'queries are')} not in this file.")
-    return " ".join(said)
+        omissions.append(f"{words.counted(explorer.left_out, 'query is', 'queries are')} not in this file.")
+    return " ".join(omissions)
 
 
 def fragment(query_id: str, pair: Sequence[str] = ()) -> str:

@@ -36,6 +36,7 @@ from rankscope.show.html import assets
 from rankscope.show.html import explorer_data as explorers
 from rankscope.show.html.tables import TONES, Link, slug, table_of, visible, visible_id
 
+SECTION_FIELDS = ("name", "title", "label", "lead", "folded", "blocks")  # that the template reads
 MOST = 200  # rows of a table in a notebook, and of the numbers of a chart: more numbers are saved, not shown
 MARKS: dict[Tone, str] = {
     "better": "#1f6fc6", "worse": "#de6a0c", "unclear": "#8a84a3", "same": "#8a8f98", "opposite": "#de6a0c", "invalid": "#c62828", "plain": "rgba(128,128,128,.4)",
@@ -124,11 +125,8 @@ def render(page: Page) -> str:
     explored = page.explorer is not None
     # without the runtime of charts: it runs when the first chart is drawn
     names = [*assets.SCRIPTS, *(assets.CHART_SCRIPTS if drawn else ()), *(assets.EXPLORER_SCRIPTS if explored else ())]
-    first, scripts, drawing = (
-        assets.static(assets.FIRST),
-        [assets.static(name) for name in names],
-        runtime() if drawn else "",
-    )
+    first, scripts = assets.static(assets.FIRST), [assets.static(name) for name in names]
+    drawing = runtime() if drawn else ""
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     filled = environment().get_template("page.html.j2").render(
         page=page, sections=sections, first=markup(first), themes=markup(assets.as_data(themes())) if drawn else "",
@@ -143,20 +141,12 @@ def render(page: Page) -> str:
 
 def _section(section: Section, parts: PageBlocks) -> dict[str, Any]:
     blocks = [block for block in section.blocks if block != Paragraph("")]
-    made = [
-        (title, [parts.part(block, section) for block in group]) for title, group in _groups(blocks, section.folded)
-    ]
-    return {
-        "groups": made,
-        **{name: getattr(section, name) for name in ("name", "title", "label", "lead", "folded", "blocks")},
-    }
+    groups = [(title, [parts.part(block, section) for block in g]) for title, g in _groups(blocks, section.folded)]
+    return {name: getattr(section, name) for name in SECTION_FIELDS} | {"groups": groups}
 
 
 def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence[Any]]]:
-    """The blocks of a section, those to be folded under a title: in a folded section each chart but the first, with all up to the next.
-
-    Consecutive charts are side by side and folded together; the last paragraphs stay open.
-    """
+    """The blocks of a section, those to be folded under a title: in a folded section each chart but the first, with all up to the next."""
     drawn = [isinstance(block, Chart) for block in blocks]
     starts = [i for i, here in enumerate(drawn) if here and not (i and drawn[i - 1])][1:] if folded else []
     end = len(blocks)
@@ -175,10 +165,10 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> dict[str, Any
         "anchor": anchor,
         "chart": chart,
         "name": name,
+        "alt": alt_of(chart),
         "data": "",
         "height": 0,
         "table": None,
-        "alt": alt_of(chart),
     }
     if not chart.rows:
         return made
@@ -207,25 +197,20 @@ def alt_of(chart: Chart) -> str:
     """
     value = scale_of_values(chart)
     at = chart.at(value)
-    of_queries = chart.query and chart.form in {
-        "ordered",
-        "points",
-    }  # a place or a number on the other axis names no one
+    # a place or a number on the other axis names no one
+    of_queries = chart.query and chart.form in {"ordered", "points"}
     names = {chart.query, chart.series} if of_queries else {chart.x, chart.y, chart.series}
     named = [i for i, column in enumerate(chart.columns) if column.header in names - {value, ""}]
     digits = 1 if in_percent(value) else None
-    known = [
-        (number, row)
-        for row in chart.rows
-        if isinstance(number := plain_value(row[at]), int | float) and math.isfinite(number)
-    ]
+    numbers = [(plain_value(row[at]), row) for row in chart.rows]
+    known = [(n, row) for n, row in numbers if isinstance(n, int | float) and math.isfinite(n)]
     if not known:
         return chart.title
 
     def said(row: Sequence[Value]) -> str:
-        told = words.short(", ".join(visible(text_of(row[i], chart.columns[i].kind)) for i in named))
+        names = words.short(", ".join(visible(text_of(row[i], chart.columns[i].kind)) for i in named))
         number = float(plain_value(row[at]))  # type: ignore[arg-type]
-        return f"{words.amount(number) if number.is_integer() else words.number(number, digits=digits)}{f' ({told})' if told else ''}"
+        return f"{words.amount(number) if number.is_integer() else words.number(number, digits=digits)}{f' ({names})' if names else ''}"
 
     low, high = (said(pick(known, key=lambda one: one[0])[1]) for pick in (min, max))
     return f"{chart.title}. {words.counted(len(known), 'value')} of {value}, from {low} to {high}"
@@ -287,22 +272,27 @@ class PageBlocks:
 
     def deciding(self, verdict: Verdict) -> list[dict[str, str]]:
         """Return the queries that decide a verdict; none if an earlier verdict named them with the same runs."""
-        found = self._deciding(verdict)
-        addresses = [one["address"] or one["query_id"] for one in found]
-        if any(told and (set(addresses) <= set(told) or set(told) <= set(addresses)) for told in self.decided):
+        queries = self._deciding(verdict)
+        addresses = [one["address"] or one["query_id"] for one in queries]
+        if any(
+            earlier and (set(addresses) <= set(earlier) or set(earlier) <= set(addresses)) for earlier in self.decided
+        ):
             return []
         self.decided.append(addresses)
-        return found
+        return queries
 
     def _deciding(self, of: Answer | Verdict) -> list[dict[str, str]]:
         """Return the address, id, sentence and text of each query; where names or texts are cut, also the whole."""
         out = []
-        for (query_id, said), systems in zip(of.queries, of.pairs or ((),) * len(of.queries), strict=True):
+        for (query_id, sentence), systems in zip(of.queries, of.pairs or ((),) * len(of.queries), strict=True):
             text = " ".join(self.texts.get(query_id, "").split())
-            short, brief = words.short(text, QUERY), said
+            short, brief = words.short(text, QUERY), sentence
             for name in sorted(systems, key=len, reverse=True):
                 brief = brief.replace(name, words.short(name, RUN))
-            whole = {"whole_sentence": said if brief != said else "", "whole_text": text if short != text else ""}
+            whole = {
+                "whole_sentence": sentence if brief != sentence else "",
+                "whole_text": text if short != text else "",
+            }
             shown = {"address": self.link(query_id, systems), "query_id": visible_id(query_id)}
             out.append({**shown, "sentence": brief, "text": short, **whole})
         return out
@@ -319,10 +309,8 @@ class PageBlocks:
         kind = type(block).__name__.lower()
         if not isinstance(block, Table | Chart):
             return {"kind": kind, "shown": block}
-        name, link = (
-            self.distinct(slug(block.name) or slug(section.name) or kind),
-            partial(self.link, systems=block.pair),
-        )
+        name = self.distinct(slug(block.name) or slug(section.name) or kind)
+        link = partial(self.link, systems=block.pair)
         if isinstance(block, Chart):
             return {"kind": kind, "shown": figure_of(block, f"chart-{name}", name, link), "pair": self.pair(block.pair)}
         label = self.distinct(block.title or f"Table of {section.title}", " ")

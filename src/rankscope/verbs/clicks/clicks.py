@@ -71,7 +71,9 @@ def clicks(  # noqa: PLR0913 - the options of the command line, each with its de
         train, held = whole.pages, _test_pages(other, whole.pages, depth)
     fits = [_tested(model.fit(train, rounds), train, held) for model in _shown(chosen, progress)]
     panel = _panel(fits, held, "user" if whole.unit == "user" else "session")
-    named, _ = choose_baseline(baseline or BASELINE if _has(fits, baseline or BASELINE) else baseline, panel)
+    named, _ = choose_baseline(
+        baseline or BASELINE if (baseline or BASELINE) in {fit.name for fit in fits} else baseline, panel
+    )
     family = Family([panel], pairs_of(panel.systems, named, all_pairs=False), method, named)
     held_out_by = split if test_log is None else "test log"
     return ClickModels([family], fits, whole, read.source, len(train), len(held), held_out_by, tuple(whole.remarks))
@@ -93,10 +95,6 @@ def _shown(models: Sequence[ClickModel], progress: Callable[[str], None] | None)
         yield model
         if progress is not None:
             progress(str(model))
-
-
-def _has(fits: Sequence[ModelFit], name: str) -> bool:
-    return any(fit.name == name for fit in fits)
 
 
 def _models(models: Any, baseline: str | None) -> list[ClickModel]:

@@ -68,12 +68,12 @@ def estimate(  # noqa: PLR0913 - the options of the command line, each with its 
     families = [family for one in counterfactual.measured for family in one.families]
     parts, notes = _slices(counterfactual, slices, families)
     level = next((one.level for one in counterfactual.estimators if one.level), None)
-    events = counterfactual.made.events
+    events = counterfactual.event_log.events
     targets = {name: policy for name, policy in counterfactual.policies.items() if policy is not None}
     weights = {} if level is None else {name: histogram(events.under(one).weights(level)) for name, one in targets.items()}
     return Estimates(
-        counterfactual.made, counterfactual.values, families, active_cautions(counterfactual.cautions, frozenset(codes_of(ignore))), counterfactual.baseline, method, parts,
-        (*counterfactual.made.notes, *notes), weights, force, str(events.model) if any(one.models for one in counterfactual.estimators) else "", str(logging or ""),
+        counterfactual.event_log, counterfactual.values, families, active_cautions(counterfactual.cautions, frozenset(codes_of(ignore))), counterfactual.baseline, method, parts,
+        (*counterfactual.event_log.notes, *notes), weights, force, str(events.model) if any(one.models for one in counterfactual.estimators) else "", str(logging or ""),
     )
 # fmt: on
 
@@ -87,7 +87,7 @@ def _slices(
     if not families or not families[0].validity.holds:
         return [], ["Slices are left out: the log supports no verdict"]
     systems = families[0].primary.systems
-    names = attribute_columns(counterfactual.made.log, columns)
+    names = attribute_columns(counterfactual.event_log.log, columns)
     panels, notes = counterfactual.slices(names, counterfactual.measured[0])
     if len(panels) > MOST_CONTRASTED * len(counterfactual.policies):
         raise DataError(f"--slices: {len(panels)} slices are too many: name fewer columns")

@@ -65,7 +65,7 @@ class Estimates(ContrastResult):
     diagnostics. ``exit_code`` is 4 if an estimate was refused.
     """
 
-    made: EventLog
+    event_log: EventLog
     values: Sequence[PolicyValue]
     families: Sequence[Family]
     warnings: Sequence[Caution]
@@ -83,7 +83,7 @@ class Estimates(ContrastResult):
     views: ClassVar[tuple[View, ...]] = (
         View("results", VALUES, lambda estimates: estimates.distinct, labels=2),
         View("differences", _of_differences, lambda estimates: [c for c in estimates.contrasts if c.validity.holds], "Differences", labels=3,
-             note=lambda estimates: f"Against {estimates.baseline}. Each policy earns on the same {words.plural(estimates.made.noun)}."),
+             note=lambda estimates: f"Against {estimates.baseline}. Each policy earns on the same {words.plural(estimates.event_log.noun)}."),
         View("slices", (Col("attribute", head="slice"), Col("slice", of=lambda row: row.name, head="is"),
                         *columns_named("run", "baseline", "metric", "value", "baseline_value", "difference", "ci", "p_value", "p_value_adjusted", "verdict", at="contrast",
                                        run="policy", metric="", value="", baseline_value="", p_value_adjusted="p, corrected")),
@@ -134,7 +134,7 @@ class Estimates(ContrastResult):
     def conventions(self) -> dict[str, Any]:
         """The estimation and the comparison of values."""
         return {
-            "baseline": self.baseline, "reward": self.made.reward, "unit": self.made.noun, "level": self.method.level,
+            "baseline": self.baseline, "reward": self.event_log.reward, "unit": self.event_log.noun, "level": self.method.level,
             "interval": str(self.method.interval or "t"), "test": str(self.method.test or "t"), "correction": str(self.method.correction),
             "forced": self.forced, **({"model": self.model} if self.model else {}), **({"logging": self.logging} if self.logging else {}),
         }  # fmt: skip
@@ -142,11 +142,11 @@ class Estimates(ContrastResult):
     @property
     def notes(self) -> Sequence[str]:
         """Notes about the log, and rows that were left out."""
-        return [*self.made.log.source.notes, *self.remarks]
+        return [*self.event_log.log.source.notes, *self.remarks]
 
     def json_header(self) -> Mapping[str, Any]:
         """The verdict, the conventions and the log."""
-        inputs = [input_record(self.made.log.source)]
+        inputs = [input_record(self.event_log.log.source)]
         return {"verdict": list(self.sentences()), "conventions": self.conventions, "inputs": inputs}
 
     # -- for people -----------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class Estimates(ContrastResult):
             if value.bounds.known:
                 ends = words.interval(*value.ends, digits=value.decimals)
                 interval = f"{words.percent(self.method.level)} interval {ends}"
-            yield f"Under {name} the mean {self.made.reward} would be {value.write(value.value)} by {lead} ({interval}){beside}."
+            yield f"Under {name} the mean {self.event_log.reward} would be {value.write(value.value)} by {lead} ({interval}){beside}."
             for c in self.contrasts if self.families else ():
                 if c.run == name and c.metric == str(lead) and c.validity.holds:
                     yield f"Compared with {self.baseline}:{c.short_sentence().partition(':')[2]}"
@@ -187,7 +187,7 @@ class Estimates(ContrastResult):
         return [*cautions, *map(Paragraph, self.sentences()), EMPTY, self.table(), *tables, EMPTY, foot]
 
     def _small_print(self) -> Iterator[str]:
-        events, noun = self.made.events, self.made.noun
+        events, noun = self.event_log.events, self.event_log.noun
         of_lists = "" if events.of_items else f" of {words.counted(len(events.starts), 'list')}"
         yield f"{words.counted(events.count, 'row')}{of_lists}"
         over = f"intervals over {words.counted(events.units, noun)}"
@@ -207,8 +207,8 @@ class Estimates(ContrastResult):
         )  # fmt: skip
         if drawn:
             yield Chart(
-                "estimates", "Estimated value of each policy", "intervals", (Column("policy"), Column(self.made.reward, "value")), drawn,
-                x=self.made.reward, y="policy", caption="With intervals. The policy that ran needs no weights.", told=True,
+                "estimates", "Estimated value of each policy", "intervals", (Column("policy"), Column(self.event_log.reward, "value")), drawn,
+                x=self.event_log.reward, y="policy", caption="With intervals. The policy that ran needs no weights.", told=True,
             )  # fmt: skip
         rows = tuple((name, _bin(one), one[2]) for name, bins in self.weights.items() for one in bins)
         if rows:

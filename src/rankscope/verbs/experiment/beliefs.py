@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -29,50 +30,45 @@ def believe(c: Contrast, prior: Prior) -> LiftPosterior:
 
 def columns_of(prior: Prior) -> tuple[Col, ...]:
     """The columns of what is believed: chance, loss and credible interval."""
-
-    def each(c: Contrast) -> LiftPosterior:
-        return believe(c, prior)
-
-    def ends(c: Contrast) -> tuple[float, float]:
-        found = each(c).credible
-        return found.lower, found.upper
-
+    each = partial(believe, prior=prior)
     return (
         Col("chance_better", of=lambda c: each(c).chance_better, head="chance better", kind="value",
             cell=lambda c: words.share(each(c).chance_better, 1)),
         Col("expected_loss", of=lambda c: each(c).expected_loss, head="expected loss", kind="value",
             cell=lambda c: words.share(each(c).expected_loss, 2)),
-        Col("credible_lower", "credible_upper", of=ends, head="credible interval of lift", kind="value",
+        Col("credible_lower", "credible_upper", of=lambda c: each(c).credible.ends, head="credible interval of lift", kind="value",
             cell=lambda c: words.in_table(lift_interval_in_words(each(c).credible))),
     )  # fmt: skip
 
 
 def sentence(c: Contrast, prior: Prior) -> str:
     """What is believed of a contrast, given which prior."""
-    found = believe(c, prior)
-    if not found.credible.known:
-        return f"No probability that {c.run} is better on {c.metric}: {found.credible.reason}."
-    given = "a flat prior" if str(prior) == "flat" else f"a prior of lifts around 0 ({prior})"
+    belief = believe(c, prior)
+    if not belief.credible.known:
+        return f"No probability that {c.run} is better on {c.metric}: {belief.credible.reason}."
+    assumed = "a flat prior" if str(prior) == "flat" else f"a prior of lifts around 0 ({prior})"
     how = "better" if c.panel.sign else "higher"
-    loss = f"choosing it loses {words.share(found.expected_loss, 2)} of {c.metric} on average; " if c.panel.sign else ""
+    loss = (
+        f"choosing it loses {words.share(belief.expected_loss, 2)} of {c.metric} on average; " if c.panel.sign else ""
+    )
     return (
-        f"Given {given}, {c.run} is {how} than {c.baseline} on {c.metric} with a probability of {words.share(found.chance_better, 1)}; "
-        f"{loss}the lift is {words.relative(math.expm1(found.centre))}, and {lift_interval_in_words(found.credible)} with a probability of {words.percent(c.method.level)}."
+        f"Given {assumed}, {c.run} is {how} than {c.baseline} on {c.metric} with a probability of {words.share(belief.chance_better, 1)}; "
+        f"{loss}the lift is {words.relative(math.expm1(belief.centre))}, and {lift_interval_in_words(belief.credible)} with a probability of {words.percent(c.method.level)}."
     )
 
 
 # --- a prior learnt from past experiments
 
 
-def prior_of(said: Any) -> Prior:
+def prior_of(source: Any) -> Prior:
     """Return the prior: flat, a standard deviation, or learnt from a file of past experiments. Raises InputError for anything else.
 
     The file is the JSON of ``experiment`` (one result per line, or a list), or a CSV with the columns ``effect`` (a lift, 0.02 for 2%) and
     ``standard_error``. The primary metric of each experiment counts.
     """
-    if not isinstance(said, str | Path) or not Path(said).is_file():
-        return Prior.of(said)
-    path = Path(said)
+    if not isinstance(source, str | Path) or not Path(source).is_file():
+        return Prior.of(source)
+    path = Path(source)
     pairs = _of_json(path) if path.suffix.lower() in {".json", ".jsonl"} else _of_table(path)
     return Prior.learnt([effect for effect, _ in pairs], [error for _, error in pairs], path.name)
 
@@ -82,11 +78,11 @@ def _of_json(path: Path) -> list[tuple[float, float]]:
     text = path.read_text(encoding="utf-8")
     try:
         try:
-            found = json.loads(text)
+            results = json.loads(text)
         except json.JSONDecodeError:
-            found = [json.loads(line) for line in text.splitlines() if line.strip()]
+            results = [json.loads(line) for line in text.splitlines() if line.strip()]
         out = []
-        for result in found if isinstance(found, list) else [found]:
+        for result in results if isinstance(results, list) else [results]:
             reach = NormalDist().inv_cdf(1 - result["conventions"]["alpha"] / 2)
             for row in result["results"]:
                 low, high = row["relative_ci_lower"], row["relative_ci_upper"]

@@ -3,24 +3,114 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
+from itertools import islice
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, ValueRange
-from rankscope.errors import InputError
+from rankscope.blocks import Chart, Column
+from rankscope.errors import DataError, InputError
+from rankscope.experiments.arms import FEWEST_UNITS, counts_of
 from rankscope.experiments.heterogeneity import Heterogeneity, correct_heterogeneity
-from rankscope.experiments.novelty import panels_by_day
+from rankscope.experiments.shared import shared_units
 from rankscope.experiments.variants import Variants
-from rankscope.inference.base import Bounds
+from rankscope.impressions import Log
+from rankscope.inference.base import Bounds, Estimate, Sample
 from rankscope.inference.corrections import none
 from rankscope.logs.base import OnlineMetric
+from rankscope.logs.cuts import DAY, LATE, with_days, with_halves
+from rankscope.logs.rollup import UnitTotals, adds_up, so_far
 from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.contrast_result import effects_drawn
 from rankscope.panels.families import Family, correct
 from rankscope.panels.method import TWO_SIDED, Method
 from rankscope.panels.panel import Panel
+from rankscope.panels.samples import Measure
+
+MOST_DAYS = 62  # the last days that have effects cumulated up to them
+CLEAR = 3.0  # standard errors above 0 from which the logarithm of a value is as good as normal
+
+
+# units by half, and the units up to each of the last days
+Together = tuple[UnitTotals, Iterator[tuple[date, UnitTotals]]]
+
+
+def _adding_up(variants: Variants, log: Log, units: UnitTotals, last: date) -> Together | None:
+    """Add up the units of each day; None if they do not add up, like a session over midnight."""
+    own = variants.adjustment.stratum is None and not variants.clusters
+    if not (own and all(adds_up(log, metric, DAY) for metric in units.metrics)):
+        return None
+    days = units.groups[DAY]
+    whole = {name: group for name, group in units.groups.items() if name != DAY}
+    *_, (_, halves) = so_far(log, replace(units, groups={**whole, LATE: days > last}), days)
+    return halves, islice(so_far(log, replace(units, groups=whole), days), max(days.n_unique() - MOST_DAYS, 0), None)
+
+
+def _again(variants: Variants, metric: OnlineMetric, log: Log, last: date, days: Sequence[date]) -> Together:
+    """Sum up the rows of each half and up to each day anew."""
+
+    def until(day: date) -> UnitTotals:
+        return variants.units_by(LATE, metric, with_halves(log, day))
+
+    parts = ((day, until(day)) for day in days[-MOST_DAYS:])
+    return until(last), ((day, units.filter(~units.groups[LATE])) for day, units in parts)
+
+
+def _panels(
+    variants: Variants, metric: OnlineMetric, parts: Iterable[tuple[date, UnitTotals]]
+) -> Iterator[tuple[date, Panel]]:
+    """Yield the panel of each part in which every variant has units."""
+    for day, part in parts:
+        if min(counts_of(part, variants.names).values()) < FEWEST_UNITS:
+            continue
+        try:
+            yield day, variants.panel(metric, part)
+        except DataError:
+            continue
+
+
+def _halves(variants: Variants, metric: OnlineMetric, units: UnitTotals) -> tuple[Panel, Panel, Panel, Panel | None]:
+    """The panels of both halves, of their difference and of their ratio; units in both halves give the covariance."""
+    late = units.groups[LATE]
+    parts = {"first": ~late, "second": late}
+    panels = []
+    for half, inside in parts.items():
+        try:
+            panels.append(variants.panel(metric, units.filter(inside)))
+        except DataError as error:
+            raise DataError(f"{error} in the {half} half of the days") from None
+    shared = shared_units(variants, metric, units, [*parts.values()])
+    changes, growths = {}, {}
+    for name in variants.names:
+        before, after = (panel.estimate(name) for panel in panels)
+        covariance = float(shared.covariance(name)[0, 1])
+        count = before.count + after.count - shared.count([name], [0, 1])
+        changes[name] = _change(before, after, covariance, count)
+        if min(before.mean - CLEAR * before.error, after.mean - CLEAR * after.error) > 0:
+            growths[name] = _change(_logarithm(before), _logarithm(after), covariance / before.mean / after.mean, count)
+    of = panels[0].measure
+    measure = Measure(f"{metric}, late less early", metric.direction, unit=of.unit, decimals=of.decimals)
+    growth = Measure(f"{metric}, late over early", metric.direction, unit=of.unit)
+    known = Panel.of_estimates(growth, growths) if len(growths) == len(changes) else None
+    return panels[0], panels[1], Panel.of_estimates(measure, changes), known
+
+
+def _change(before: Sample | Estimate, after: Sample | Estimate, covariance: float, count: int) -> Estimate:
+    """Late less early, for two estimates with a covariance."""
+    freedom = min(count - 1, before.freedom + after.freedom) if before.freedom and after.freedom else 0
+    variance = max(before.error**2 + after.error**2 - 2 * covariance, 0.0)
+    error = math.sqrt(variance) if freedom else math.nan
+    return Estimate(after.mean - before.mean, error, freedom, count, max(before.largest, after.largest))
+
+
+def _logarithm(value: Sample | Estimate) -> Estimate:
+    """The logarithm of a value, by the delta method."""
+    return Estimate(math.log(value.mean), value.error / value.mean, value.freedom, value.count, 1.0)
+
+
+# --- days compared ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +227,8 @@ class OverDays:
             f"{words.counted(without, 'day')} left out, as a variant has too few units there" if without else "",
             f"{words.counted(self.without_time, 'row')} without a time left out" if self.without_time else "",
         ]
-        said = f"days in {self.zone}, each on its own, uncorrected; a user counts on every day with a visit"
-        return "; ".join([said, *filter(None, parts)])
+        text = f"days in {self.zone}, each on its own, uncorrected; a user counts on every day with a visit"
+        return "; ".join([text, *filter(None, parts)])
 
     def halves(self) -> str:
         """Which days are early, and which late."""
@@ -163,17 +253,10 @@ class OverDays:
 
     def _lifts(self, name: str, when: str, days: Sequence[DayContrast], caption: str) -> Chart:
         """Return a chart of lifts with intervals, or of differences if a day has no lift."""
-        lifts = all(one.contrast.relative[1].known for one in days)
-        over = "lift in percent" if lifts else "difference"
-        rows = []
-        for one in days:
-            value, bounds = one.contrast.relative if lifts else (one.contrast.difference, one.contrast.bounds)
-            by = 100 if lifts else 1
-            ends = ValueRange(by * value, by * bounds.lower, by * bounds.upper) if bounds.known else by * value
-            rows.append((one.contrast.run, words.day_number(one.day), ends))
-        what = "Lift" if lifts else "Difference"
+        over, effects = effects_drawn([one.contrast for one in days], corrected=False)
+        rows = [(day.contrast.run, words.day_number(day.day), ends) for day, ends in zip(days, effects, strict=True)]
         return Chart(
-            name, f"{what} on {self.metric} {when}", "lines", (Column("variant"), Column("day", "date"), Column(over, "value")),
+            name, f"{over.split()[0].capitalize()} on {self.metric} {when}", "lines", (Column("variant"), Column("day", "date"), Column(over, "value")),
             tuple(rows), x="day", y=over, series="variant", guide="zero", caption=caption,
         )  # fmt: skip
 
@@ -191,31 +274,47 @@ class OverDays:
 
 
 def over_days(variants: Variants, metric: OnlineMetric, primary: Family) -> OverDays:
-    """The pairs of a family by day, and the two-sided test that their late difference equals the early one. Raises what ``panels_by_day`` raises."""
-    found = panels_by_day(variants, metric)
-    baseline, pairs, method = (
-        primary.baseline,
-        primary.pairs,
-        replace(primary.method, margin=None, alternative=TWO_SIDED),
-    )
-    start = found.early[0]
+    """The pairs of a family by day (in the zone of the log), and the two-sided test that their late difference equals the early one.
+
+    Late and early are halves of the days, as nobody has to choose where one ends. The days are those of the calendar: by days since a
+    unit's first row only those who came back would be left on later days, and the variant may have chosen them.
+
+    Raises InputError for a metric that looks over days by itself, DataError where the log has no times, or fewer than two days.
+    """
+    if metric.windowed:
+        raise InputError(
+            f"{metric} looks over days by itself, so it has no value of one day: take by=day with another primary metric"
+        )
+    log = with_days(variants.log)
+    units = variants.units_by(DAY, metric, log)
+    dates = units.groups[DAY].unique().sort().to_list()
+    if len(dates) < 2:
+        only = f"all rows are of {dates[0]}" if dates else "no row has a time"
+        raise DataError(f"{log.label}: {only}: whether a difference changes over days takes two days or more")
+    early, late = dates[: len(dates) // 2], dates[len(dates) // 2 :]
+    by_half, up_to_days = _adding_up(variants, log, units, early[-1]) or _again(variants, metric, log, early[-1], dates)
+    before, after, change, growth = _halves(variants, metric, by_half)
+    of_days = list(_panels(variants, metric, ((day, units.filter(units.groups[DAY] == day)) for day in dates)))
+    baseline, pairs, validity = primary.baseline, primary.pairs, variants.validity
+    method = replace(primary.method, margin=None, alternative=TWO_SIDED)
     plain = replace(method, correction=none())
 
     def contrasts_of(panels: Sequence[tuple[date, Panel]]) -> list[DayContrast]:
-        family = Family([panel for _, panel in panels], pairs, plain, baseline, variants.validity)
-        numbered = [(day, (day - start).days + 1) for day, _ in panels for _ in pairs]
+        family = Family([panel for _, panel in panels], pairs, plain, baseline, validity)
+        numbered = [(day, (day - early[0]).days + 1) for day, _ in panels for _ in pairs]
         out = [DayContrast(*day, c) for day, c in zip(numbered, family.contrasts, strict=True)]
         return sorted(out, key=lambda one: variants.names.index(one.contrast.run))
 
-    halves = [[contrast(panel, *pair, method, variants.validity) for panel in found.halves] for pair in pairs]
+    halves = [[contrast(panel, *pair, method, validity) for panel in (before, after)] for pair in pairs]
     of_change, of_growth = (
-        Family([panel], pairs, method, baseline, variants.validity).contrasts if panel else [None] * len(pairs)
-        for panel in (found.change, found.growth)
+        Family([panel], pairs, method, baseline, validity).contrasts if panel else [None] * len(pairs)
+        for panel in (change, growth)
     )
     changes = [Change(*half, *both) for half, *both in zip(halves, of_change, of_growth, strict=True)]
+    without = variants.arms.units.rows - units.rows
     return OverDays(
-        variants.name_of(metric), contrasts_of(found.days), found.early, found.late, changes, found.without_time,
-        lambda: contrasts_of(found.so_far()), variants.log.zone,
+        variants.name_of(metric), contrasts_of(of_days), early, late, changes, without,
+        lambda: contrasts_of(list(_panels(variants, metric, up_to_days))), variants.log.zone,
     )  # fmt: skip
 
 
@@ -226,21 +325,21 @@ def share_alpha(
     if days is None or not tests:
         return days, [*tests]
     decisive = [change.decisive for change in days.changes]
-    found = correct_heterogeneity(tests, method, [c.p_value for c in decisive])
+    corrected_tests = correct_heterogeneity(tests, method, [c.p_value for c in decisive])
     corrected = correct(decisive, [test.p_value for test in tests])
     changes = [change.with_decisive(c) for change, c in zip(days.changes, corrected, strict=True)]
-    return replace(days, changes=changes), found
+    return replace(days, changes=changes), corrected_tests
 
 
 def check_by(by: object) -> bool:
     """Return True if days are requested. Raises InputError for any other part."""
-    asked = [] if by is None else [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else [by]
-    odd = [one for one in asked if one != "day"]
+    names = [] if by is None else [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else [by]
+    odd = [one for one in names if one != "day"]
     if odd:
         raise InputError(
             f"by={odd[0]!r}: an experiment is reported by 'day', and by the values of a column with slices"
         )
-    return bool(asked)
+    return bool(names)
 
 
 def _clear(bounds: Bounds) -> bool:

@@ -36,11 +36,9 @@ class Decision:
         """The rule, its outcome, and the rate of a false "ship"."""
         reasons = f", as {words.listing(self.reasons)}" if self.reasons else ""
         outcome = f"ship {self.variant}" if self.ship else f"do not ship {self.variant}{reasons}"
-        more = (
-            ""
-            if self.if_too_bad is None
-            else f", and {words.percent(self.if_too_bad)} if a guardrail loses the accepted amount"
-        )
+        more = ""
+        if self.if_too_bad is not None:
+            more = f", and {words.percent(self.if_too_bad)} if a guardrail loses the accepted amount"
         return (
             f"Decision: {outcome}. Rule: ship if {rule}. "
             f'A false "ship" has a chance of at most {words.percent(self.if_not_better)} if {self.variant} is not better{more}.'
@@ -67,13 +65,9 @@ def decisions(primary: Sequence[Contrast], guards: Sequence[Contrast]) -> Iterat
         reasons = [] if c.verdict == "better" else [_of_primary(c)]
         reasons += filter(None, map(_of_guard, mine))
         limited = any(guard.margin is not None for guard in mine)
-        yield Decision(
-            c.run,
-            not reasons,
-            tuple(reasons),
-            c.method.alpha / (1 if c.method.one_sided else 2),
-            c.method.alpha if limited else None,
-        )
+        alpha = c.method.alpha
+        if_not_better = alpha / (1 if c.method.one_sided else 2)
+        yield Decision(c.run, not reasons, tuple(reasons), if_not_better, alpha if limited else None)
 
 
 def _of_primary(c: Contrast) -> str:

@@ -78,16 +78,19 @@ def experiment(  # noqa: PLR0913 - the options of the command line, each with it
     >>> found["B", "Mean(orders)"].verdict, round(found["B", "Mean(orders)"].difference, 3)
     ('better', 0.066)
     """
-    given = dict(locals())
-    request = ExperimentRequest(**{name: given[name] for name in EXPERIMENT_OPTIONS})
+    options = dict(locals())
+    request = ExperimentRequest(**{name: options[name] for name in EXPERIMENT_OPTIONS})
     if plan is None:
         return _analyse(log, metrics, request)
     chosen = read_plan(plan)
-    found = _analyse(log, *chosen.applied(metrics, request), chosen)
-    if found.validity.holds:
-        chosen.write(found.look, found.units.noun)
-    return found
+    result = _analyse(log, *chosen.applied(metrics, request), chosen)
+    if result.validity.holds:
+        chosen.write(result.look, result.units.noun)
+    return result
 # fmt: on
+
+
+OF_VARIANTS = ("baseline", "split", "covariates", "strata", "winsorise", "clusters")
 
 
 def _analyse(log: Any, metrics: Any, r: ExperimentRequest, plan: ExperimentPlanFile | None = None) -> Experiment:
@@ -106,24 +109,15 @@ def _analyse(log: Any, metrics: Any, r: ExperimentRequest, plan: ExperimentPlanF
         )
     over = check_by(r.by)
     believed = None if r.prior is None else prior_of(r.prior)
-    given = read_experiment(
+    rows = read_experiment(
         log, variant=r.variant, columns=r.columns, log_format=r.log_format, assignments=r.assignments, events=r.events, window=r.window,
         time_format=r.time_format, time_zone=r.time_zone, start=r.start, end=r.end,
     )  # fmt: skip
-    for option in [name for name, asked in (("by", r.by), ("slices", r.slices)) if asked]:
-        refuse_rows(given, option_named(option))
-    roles = roles_of(given, metrics, r.primary, r.guardrails, r.margin)
-    attributes = attribute_columns(given, r.slices)
-    variants = variants_of(
-        given,
-        list(roles),
-        baseline=r.baseline,
-        split=r.split,
-        covariates=r.covariates,
-        strata=r.strata,
-        winsorise=r.winsorise,
-        clusters=r.clusters,
-    )
+    for option in [name for name, value in (("by", r.by), ("slices", r.slices)) if value]:
+        refuse_rows(rows, option_named(option))
+    roles = roles_of(rows, metrics, r.primary, r.guardrails, r.margin)
+    attributes = attribute_columns(rows, r.slices)
+    variants = variants_of(rows, list(roles), **{name: getattr(r, name) for name in OF_VARIANTS})
     look = None if plan is None else plan.look_at(variants.arms.units.count, variants.noun)
     method = method if look is None else look.method(method)
     variants = variants.looked_at(method.test)
@@ -133,17 +127,7 @@ def _analyse(log: Any, metrics: Any, r: ExperimentRequest, plan: ExperimentPlanF
     parts, tests, notes = slices_of(variants, attributes, lead, families[0])
     days, tests = share_alpha(over_days(variants, lead, families[0]) if over else None, tests, method)
     return Experiment(
-        variants,
-        roles,
-        families,
-        tuple(parts),
-        tuple(cautions),
-        believed,
-        tuple(tests),
-        days,
-        tuple(notes),
-        r.decide,
-        look,
+        variants, roles, families, parts, cautions, believed, tests, days, slice_notes=notes, decide=r.decide, look=look
     )
 
 
@@ -162,11 +146,8 @@ def _compare(variants: Variants, roles: Mapping[OnlineMetric, Role], method: Met
         parts[role.part].append(panels[metric])
     Family([*panels.values()], pairs, method, baseline).check_margins()
     methods = {"guardrail": replace(method, correction=none(), alternative=TWO_SIDED)}
-    families = [
-        Family(some, pairs, methods.get(part, method), baseline, variants.validity)
-        for part, some in parts.items()
-        if some
-    ]
+    held = {part: panels for part, panels in parts.items() if panels}
+    families = [Family(held[part], pairs, methods.get(part, method), baseline, variants.validity) for part in held]
     for family in families:
         _ = family.contrasts  # a test that does not fit is refused here
     return families

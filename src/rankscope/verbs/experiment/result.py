@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph
 from rankscope.experiments.heterogeneity import Heterogeneity
 from rankscope.experiments.plan import Look
 from rankscope.experiments.roles import Role
@@ -21,11 +21,11 @@ from rankscope.logs.base import OnlineMetric, parse_online
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.contrast_result import ContrastResult, lift_interval_in_words
+from rankscope.panels.contrast_result import ContrastResult, effects_drawn, lift_interval_in_words
 from rankscope.panels.families import Family
 from rankscope.panels.method import ALTERNATIVES
 from rankscope.panels.slices import SliceContrast
-from rankscope.show.result import Shown, caution_block, input_record
+from rankscope.show.result import Shown, input_record
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import OverDays
 from rankscope.verbs.experiment.decision import Decision, decisions, rule_in_words
@@ -38,8 +38,13 @@ WITHIN = frozenset({"equivalent", "not worse"})  # what a margin allows to be sa
 
 def _beyond_margin(c: Contrast, *, guards: bool = False) -> str:
     """What the margin adds to a sentence that does not mention it; empty if there is nothing to add."""
-    margin, found = c.margin, c.equivalence_adjusted
-    if c.verdict not in {"cannot tell", "worse"} or margin is None or found is None or not math.isfinite(found.lower):
+    margin, equivalence = c.margin, c.equivalence_adjusted
+    if (
+        c.verdict not in {"cannot tell", "worse"}
+        or margin is None
+        or equivalence is None
+        or not math.isfinite(equivalence.lower)
+    ):
         return ""
     if guards and c.not_worse is not None:
         p_value = c.p_of_margin(c.not_worse)
@@ -131,14 +136,8 @@ class Experiment(ContrastResult):
     @property
     def decisions(self) -> list[Decision]:
         """The decision about each variant."""
-        return list(
-            decisions(
-                *(
-                    [c for c in some if c.baseline == self.baseline]
-                    for some in (self.families[0].contrasts, self.guards)
-                )
-            )
-        )
+        some = self.families[0].contrasts, self.guards
+        return list(decisions(*([c for c in contrasts if c.baseline == self.baseline] for contrasts in some)))
 
     def _of_decision(self) -> Iterator[str]:
         rule = rule_in_words(self.primary, self.guards)
@@ -219,8 +218,8 @@ class Experiment(ContrastResult):
     @property
     def assumed(self) -> list[OnlineMetric]:
         """The metrics with a clear verdict and an assumed direction."""
-        told = {c.metric for c in self.contrasts if c.verdict not in {"cannot tell", "same", "equivalent"}}
-        return [m for m in self.roles if m.assumes(self.log) and self.variants.name_of(m) in told]
+        clear = {c.metric for c in self.contrasts if c.verdict not in {"cannot tell", "same", "equivalent"}}
+        return [m for m in self.roles if m.assumes(self.log) and self.variants.name_of(m) in clear]
 
     def sentences_of_page(self) -> Iterator[str]:
         """The sentences of a page: the verdict on the primary metric first, unless the check of the split fails."""
@@ -259,20 +258,12 @@ class Experiment(ContrastResult):
         """Yield guardrails, all other clear verdicts, and requested extras."""
         first, *others = self.families
         for c in self.guards:
-            alarms = (
-                " It can only alarm: no accepted loss was given."
-                if c.margin is None and c.verdict == "cannot tell"
-                else ""
-            )
+            only_alarms = c.margin is None and c.verdict == "cannot tell"
+            alarms = " It can only alarm: no accepted loss was given." if only_alarms else ""
             yield f"Guardrail: {c.sentence()}{_beyond_margin(c, guards=True)}{alarms}"
-        rest = [
-            c
-            for family in others
-            for c in family.contrasts
-            if self.part_of(c) == "secondary" and c.verdict in CLEAR | WITHIN
-        ]
-        for c in rest:
-            yield c.sentence() + (self._lift_of(c) if c.verdict in CLEAR else "")
+        for c in (c for family in others for c in family.contrasts if self.part_of(c) == "secondary"):
+            if c.verdict in CLEAR | WITHIN:
+                yield c.sentence() + (self._lift_of(c) if c.verdict in CLEAR else "")
         if self.days is not None:
             yield from self.days.sentences(self.method)
         yield from sentences_of_slices(self.heterogeneity, self.method)
@@ -284,25 +275,21 @@ class Experiment(ContrastResult):
         value, bounds = c.relative_adjusted
         return f" Lift {words.relative(value)} ({lift_interval_in_words(bounds)})." if bounds.known else ""
 
-    def blocks(self, **_: Any) -> list[Shown]:
-        """The verdict, the table, slices, cautions, and how it was done."""
-        blocks: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY, self.table()]
-        blocks += [block for part in self._parts() for block in (EMPTY, *part)]
-        return [*blocks, EMPTY, *caution_block(self.warnings), Paragraph(" · ".join(self._small_print()), quiet=True)]
-
-    def _parts(self) -> Iterator[Sequence[Shown]]:
-        """Yield requested extras: beliefs, days, slices."""
+    def body(self, **_: Any) -> Iterator[Sequence[Shown]]:
+        """Yield the table, and requested extras: beliefs, days, slices."""
+        yield [self.table()]
         if self.prior is not None and self.validity.holds:
             yield Heading(self.view("posterior").title), self.table("posterior")
         if self.days is not None:
             yield (Heading(f"{self.primary} by day"), self.table("by_day"), EMPTY, self.table("change"))
         if self.slices:
             tested = self.table("heterogeneity")
-            told: list[Shown] = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
-            quiet: list[Shown] = [Paragraph(tested.note, quiet=True)] if tested.note and not told else []
-            yield Heading(f"{self.primary} within slices"), self.table("slices"), *told, *quiet
+            shown: list[Shown] = [EMPTY, tested] if any(test.significant for test in self.heterogeneity) else []
+            quiet: list[Shown] = [Paragraph(tested.note, quiet=True)] if tested.note and not shown else []
+            yield Heading(f"{self.primary} within slices"), self.table("slices"), *shown, *quiet
 
-    def _small_print(self) -> Iterator[str]:
+    def small_print(self) -> Iterator[str]:
+        """Yield the unit, the tests, the adjustment and the corrections."""
         yield f"by {self.units.noun}"
         if self.variants.clusters:
             yield f"clusters of {words.listing(self.variants.clusters)}, errors corrected for their sizes (CR2)"
@@ -332,17 +319,9 @@ class Experiment(ContrastResult):
 
     def charts(self) -> Iterator[Chart]:
         """The lift of each metric with its interval."""
-        rows = []
-        for c in self.contrasts:
-            value, bounds = c.relative_adjusted
-            if bounds.known:
-                rows.append(
-                    (
-                        ValueRange(100 * value, 100 * bounds.lower, 100 * bounds.upper),
-                        c.metric if len(self.sample_ratio.counts) == 2 else f"{c.metric}, {self.named(c)}",
-                    )
-                )
-        if rows:
+        known = [c for c in self.contrasts if c.relative_adjusted[1].known]
+        names = [c.metric if len(self.sample_ratio.counts) == 2 else f"{c.metric}, {self.named(c)}" for c in known]
+        if rows := list(zip(effects_drawn(known)[1], names, strict=True)):
             yield Chart(
                 "lifts", "Lift" if self.all_pairs else f"Lift against {self.baseline}", "intervals", (Column("lift in percent", "value"), Column("metric")), tuple(rows),
                 x="lift in percent", y="metric", guide="zero", caption="The change as a share of the baseline's value, with its interval.",
@@ -356,15 +335,10 @@ class Experiment(ContrastResult):
         """Return the lift of all units and within each slice, or the difference if a slice has no lift."""
         whole = [("all", c) for c in self.families[0].contrasts]
         parts = [*whole, *((f"{part.attribute}: {part.name}", part.contrast) for part in self.slices)]
-        lifts = all(c.relative_adjusted[1].known for _, c in parts)
-        over, by = ("lift in percent", 100) if lifts else ("difference", 1)
-        rows = []
-        for name, c in parts:
-            value, bounds = c.relative_adjusted if lifts else (c.difference, c.adjusted)
-            drawn = ValueRange(by * value, by * bounds.lower, by * bounds.upper) if bounds.known else by * value
-            rows.append((name, self.named(c), drawn))
+        over, effects = effects_drawn([c for _, c in parts])
+        rows = [(name, self.named(c), effect) for (name, c), effect in zip(parts, effects, strict=True)]
         return Chart(
-            "slices", f"{'Lift' if lifts else 'Difference'} on {self.primary} within slices", "intervals",
+            "slices", f"{over.split()[0].capitalize()} on {self.primary} within slices", "intervals",
             (Column("slice"), Column("variant"), Column(over, "value")), tuple(rows), x=over, y="slice",
             series="variant" if len(whole) > 1 else "", guide="zero",
             caption="With intervals corrected over all slices." if self.all_pairs else f"Against {self.baseline}, with intervals corrected over all slices.",

@@ -20,10 +20,7 @@ from rankscope.panels.slices import SliceContrast, compare_within
 def slices_of(
     variants: Variants, attributes: Sequence[str], metric: OnlineMetric, primary: Family
 ) -> tuple[list[SliceContrast], list[Heterogeneity], list[str]]:
-    """Return the contrasts within each value of the attributes, tests of whether the difference depends on one, and notes.
-
-    The contrasts are corrected together over all attributes, values and variants, the tests over attributes and variants.
-    """
+    """Return the contrasts within each value of the attributes, tests of whether the difference depends on one, and notes."""
     panels: dict[tuple[str, str], Panel] = {}
     units: dict[str, UnitTotals] = {}
     notes: list[str] = []
@@ -49,7 +46,10 @@ def sentences_of_slices(tests: Sequence[Heterogeneity], method: Method) -> Itera
     for test in tests:
         if test.significant:
             ordered = sorted(test.slices.items(), key=lambda item: item[1].difference)
-            low, high = (f"{_signed(c)} where it is {value}" for value, c in (ordered[0], ordered[-1]))
+            low, high = (
+                f"{words.number(c.difference, sign=True, digits=c.panel.measure.decimals)} where it is {value}"
+                for value, c in (ordered[0], ordered[-1])
+            )
             corrected = method.corrected_for(test.comparisons, "test")
             yield (
                 f"The difference between {test.run} and {test.baseline} on {test.metric} depends on {test.attribute}: "
@@ -63,7 +63,3 @@ def remark_on_slices(tests: Sequence[Heterogeneity]) -> str:
         return ""
     attributes = dict.fromkeys(test.attribute for test in tests)
     return f"No difference between slices can be told ({words.listing(attributes, most=4)})."
-
-
-def _signed(c: Contrast) -> str:
-    return words.number(c.difference, sign=True, digits=c.panel.measure.decimals)

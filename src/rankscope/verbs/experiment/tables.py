@@ -16,24 +16,24 @@ from rankscope.verbs.experiment.slices import remark_on_slices
 WITHHELD = "withheld"
 
 
-def _of_contrast(found: Any) -> tuple[Col, ...]:
-    corrected = any(c.comparisons > 1 for c in found.contrasts)
-    with_margin = any(role.margin is not None for role in found.roles.values())
+def _of_contrast(experiment: Any) -> tuple[Col, ...]:
+    corrected = any(c.comparisons > 1 for c in experiment.contrasts)
+    with_margin = any(role.margin is not None for role in experiment.roles.values())
     return (
-        *columns_named("metric", "variant", "baseline", baseline="against" if found.all_pairs else ""),
-        Col("role", of=found.part_of),
+        *columns_named("metric", "variant", "baseline", baseline="against" if experiment.all_pairs else ""),
+        Col("role", of=experiment.part_of),
         *columns_named(
             "value", "baseline_value", "difference", "ci", "relative", "relative_ci", "p_value", "p_value_adjusted", "verdict", "test", "units",
             "detectable", "ci_adjusted", "relative_ci_adjusted", "correction", "comparisons",
-            baseline_value="its value" if found.all_pairs else found.baseline, p_value_adjusted="p, corrected" if corrected else "p",
+            baseline_value="its value" if experiment.all_pairs else experiment.baseline, p_value_adjusted="p, corrected" if corrected else "p",
         ),
         *(Col(*col.names, of=col.of, kind=col.kind) for col in (columns_named(*WITH_MARGIN, *DECIDED) if with_margin else ())),
-        *(Col(*col.names, of=col.of, kind=col.kind) for col in (beliefs.columns_of(found.prior) if found.prior else ())),
+        *(Col(*col.names, of=col.of, kind=col.kind) for col in (beliefs.columns_of(experiment.prior) if experiment.prior else ())),
     )  # fmt: skip
 
 
-def _of_heterogeneity(found: Any) -> tuple[Col, ...]:
-    holds = found.validity.holds
+def _of_heterogeneity(experiment: Any) -> tuple[Col, ...]:
+    holds = experiment.validity.holds
     return (
         Col("attribute", head="attribute"),
         Col("metric"),
@@ -48,8 +48,8 @@ def _of_heterogeneity(found: Any) -> tuple[Col, ...]:
     )  # fmt: skip
 
 
-def _of_power(found: Any) -> tuple[Col, ...]:
-    several = words.plural(found.units.noun)
+def _of_power(experiment: Any) -> tuple[Col, ...]:
+    several = words.plural(experiment.units.noun)
     return (
         *columns_named("metric", "variant", "units", units=several),
         Col("detectable", head="detectable difference", kind="value", of=lambda c: c.detectable.difference,
@@ -70,7 +70,7 @@ BY_DAY = (
     ),
 )  # fmt: skip
 VIEWS: tuple[View, ...] = (
-    View("results", _of_contrast, lambda found: found.contrasts, labels=2),
+    View("results", _of_contrast, lambda experiment: experiment.contrasts, labels=2),
     View(
         "variants",
         (
@@ -79,14 +79,14 @@ VIEWS: tuple[View, ...] = (
             Col("share", of=lambda row: row[2], kind="value", head="share", cell=lambda row: words.share(row[2], 1)),
             Col("planned", of=lambda row: row[3], kind="value", head="planned", cell=lambda row: words.share(row[3], 1)),
         ),
-        lambda found: found.split,
+        lambda experiment: experiment.split,
     ),
     View(
         "posterior",
-        lambda found: (Col("metric", head="metric"), Col("variant", of=lambda c: c.run, head="variant"), *beliefs.columns_of(found.prior or Prior())),
-        lambda found: found.contrasts if found.prior and found.validity.holds else (),
+        lambda experiment: (Col("metric", head="metric"), Col("variant", of=lambda c: c.run, head="variant"), *beliefs.columns_of(experiment.prior or Prior())),
+        lambda experiment: experiment.contrasts if experiment.prior and experiment.validity.holds else (),
         "Posterior",
-        lambda found: f"prior: {found.prior}",
+        lambda experiment: f"prior: {experiment.prior}",
         labels=2,
     ),
     View(
@@ -99,24 +99,24 @@ VIEWS: tuple[View, ...] = (
                 "correction", "comparisons", at="contrast", metric="", p_value_adjusted="p, corrected", units="units",
             ),
         ),
-        lambda found: found.slices,
+        lambda experiment: experiment.slices,
         labels=3,
         note="corrected over all slices",
     ),
     View(
         "heterogeneity",
         _of_heterogeneity,
-        lambda found: found.heterogeneity,
+        lambda experiment: experiment.heterogeneity,
         "Whether the difference depends on an attribute",
-        lambda found: remark_on_slices(found.heterogeneity) if found.validity.holds else "",
+        lambda experiment: remark_on_slices(experiment.heterogeneity) if experiment.validity.holds else "",
         labels=2,
     ),
     View(
-        "by_day", BY_DAY, lambda found: found.days.days if found.days else (), "The difference by day",
-        lambda found: found.days.remark() if found.days else "", labels=2,
+        "by_day", BY_DAY, lambda experiment: experiment.days.days if experiment.days else (), "The difference by day",
+        lambda experiment: experiment.days.remark() if experiment.days else "", labels=2,
     ),
     View(
-        "cumulated", BY_DAY, lambda found: found.days.cumulated if found.days else (), "The difference up to each day",
+        "cumulated", BY_DAY, lambda experiment: experiment.days.cumulated if experiment.days else (), "The difference up to each day",
         "on all rows up to each day, not corrected for looking every day", labels=2,
     ),
     View(
@@ -142,12 +142,12 @@ VIEWS: tuple[View, ...] = (
             ),
             Col("verdict"),
         ),
-        lambda found: found.days.changes if found.days else (),
+        lambda experiment: experiment.days.changes if experiment.days else (),
         "The difference late and early",
-        lambda found: found.days.halves() if found.days else "",
+        lambda experiment: experiment.days.halves() if experiment.days else "",
     ),
     View(
-        "power", _of_power, lambda found: found.contrasts, "Power",
+        "power", _of_power, lambda experiment: experiment.contrasts, "Power",
         "Detectable: the smallest true difference that 80% of experiments of this size would show.", labels=2,
     ),
 )  # fmt: skip

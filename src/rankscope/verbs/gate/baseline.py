@@ -58,18 +58,14 @@ class StoredBaseline:
         return f"read {self.label} as a stored baseline: {self.run}, {metrics}, by rankscope {self.version}"
 
     def beside(self, scores: Scores) -> Scores:
-        """The scores of a candidate with this baseline as the first of two runs.
-
-        Raises DataError if the two have different conventions, judgments, versions or
-        queries, or impossible values. Raises InputError if the baseline lacks a metric.
-        """
+        """The scores of a candidate with this baseline as the first of two runs."""
         if scores.request.policies.mean == "micro":
             raise InputError(
                 f"mean='micro' needs the worth of each query, which {self.label} does not contain: give the baseline as a run"
             )
-        asked = " ".join(f"-m {shlex.quote(str(metric))}" for metric in scores.metrics)
+        options = " ".join(f"-m {shlex.quote(str(metric))}" for metric in scores.metrics)
         again = by_caller(
-            f"rankscope evaluate QRELS RUN {asked} --per-query{scores.request.options()} -o baseline.json",
+            f"rankscope evaluate QRELS RUN {options} --per-query{scores.request.options()} -o baseline.json",
             f"rs.evaluate(qrels, run, {list(map(str, scores.metrics))}{scores.request.keywords()}).to_json(per_query=True)",
         )
         if reasons := list(self._differences(scores)):
@@ -89,10 +85,8 @@ class StoredBaseline:
     def _differences(self, scores: Scores) -> Iterator[str]:
         then, now = (self.inputs[0].get("sha256") if self.inputs else None, _qrels_of(scores)["sha256"])
         if self.content is not None and (then is None or then != now) and scores.judgments_sha256 is not None:
-            then, now = (
-                self.content,
-                scores.judgments_sha256,
-            )  # the same judgments may come from another file, or from none
+            # the same judgments may come from another file, or from none
+            then, now = (self.content, scores.judgments_sha256)
         if then is None or now is None:
             when = "then" if then is None else "now"
             yield f"the judgments {when} were not read from a file, so it is unknown whether they are the same"
@@ -127,10 +121,8 @@ class StoredBaseline:
                 if value < low - ROUNDING or value > high + ROUNDING:
                     range_ = f"{words.amount(low)} to {words.amount(high)}"
                     yield f"{m} of query {query} is {words.amount(value)}, outside its range of {range_}"
-            count, defined = (
-                self.counts.get(str(m)),
-                sum(not math.isnan(value) for value in self.values[str(m)].values()),
-            )
+            count = self.counts.get(str(m))
+            defined = sum(not math.isnan(value) for value in self.values[str(m)].values())
             if count != defined:
                 results = "do not mention it" if count is None else f"count {words.count(count)}"
                 yield f"{m} has values of {words.counted(defined, 'query')}, and its results {results}"

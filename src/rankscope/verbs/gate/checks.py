@@ -202,10 +202,7 @@ def _settle_check(check: Check, p_value: float, level: float, fail_on: FailOn, m
 def _corrected_interval(
     check: Check, p_value: float, level: float, floor: float, method: Method
 ) -> tuple[float, float]:
-    """Return the interval at the level that the correction leaves; it holds the floor exactly if the test is not significant.
-
-    NaN if there is none, as after a significant test of signs if the interval of the mean holds the floor.
-    """
+    """Return the interval at the level that the correction leaves; it holds the floor exactly if the test is not significant."""
     lower, upper = check.lower, check.upper
     if not (math.isnan(lower) or math.isnan(level) or math.isclose(level, method.alpha, rel_tol=1e-12)):
         lower, upper = _gains(interval_at(check.contrast, 1 - level), check.contrast.panel.sign)
@@ -227,12 +224,8 @@ def _status(check: Check, fail_on: FailOn, floor: float, method: Method) -> tupl
         return ("fail", "a loss is proved") if proved else ("cannot tell", check.reason)
     if math.isnan(check.lower):
         if proved and check.loss > check.tolerance + ROUNDING:
-            return (
-                "fail",
-                f"every {check.contrast.panel.measure.unit} lost the same"
-                if check.method == FLIPS
-                else "the loss is proved",
-            )
+            alike = f"every {check.contrast.panel.measure.unit} lost the same"
+            return "fail", alike if check.method == FLIPS else "the loss is proved"
         within = check.possible_loss <= check.tolerance + ROUNDING
         ruled = "ruled out" if within else "not ruled out"
         return "pass" if within else "cannot tell", f"a loss above the tolerance is {ruled} without an interval"

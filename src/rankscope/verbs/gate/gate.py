@@ -87,8 +87,8 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     form = {"log_format": log_format, "time_format": time_format}
     of_policies = {"reward": reward, "logging": logging, "model": model, "examination": examination, "force": force}
     if (log := log_to_gate(qrels, baseline, candidate, variant, policies.get("columns"), target=target, plan=plan, **form)) is not None:
-        given: dict[str, Any] = {"baseline": baseline, "slices": slices or None, "clusters": clusters or None, "test": test, "interval": interval, **of_variants}
-        taken = PlannedGate.of(log, plan, metrics, ExperimentRequest(alpha=alpha, **given), tolerance)
+        options: dict[str, Any] = {"baseline": baseline, "slices": slices or None, "clusters": clusters or None, "test": test, "interval": interval, **of_variants}
+        taken = PlannedGate.of(log, plan, metrics, ExperimentRequest(alpha=alpha, **options), tolerance)
         return taken.gate(log, candidate, fail_on, method, [*of_variants, "clusters"], policies=policies, target=target, of_policies=of_policies)
     refuse_experiments({"plan": plan, "variant": variant, **of_variants, "target": target, **of_policies, **form})
     return _gate_of_runs(

@@ -19,7 +19,7 @@ from rankscope.experiments.request import ExperimentRequest
 from rankscope.experiments.roles import roles_of
 from rankscope.experiments.split import name_of_test
 from rankscope.experiments.variants import check_winsorise, shares_of, variants_of
-from rankscope.files.roles import said_columns
+from rankscope.files.roles import column_roles
 from rankscope.impressions import Log
 from rankscope.interleavings.credits import Credit
 from rankscope.logs.base import parse_online, parse_online_metrics
@@ -36,23 +36,7 @@ from rankscope.verbs.gate.checks import FailOn, draft_check, settle_checks
 from rankscope.verbs.gate.result import Gated, GatedKind, GatedLog, LogGate
 
 READING = ("columns", "ignore")  # options of rankings that a log takes
-FOR_READERS = ("prior", "decide", "by")  # options of a plan that no check depends on
-OF_GATE = (
-    "primary",
-    "metrics",
-    "guardrails",
-    "margin",
-    "baseline",
-    "slices",
-    "clusters",
-    "test",
-    "interval",
-    "alpha",
-    "split",
-    "covariates",
-    "strata",
-    "winsorise",
-)
+REFUSED = ("all_pairs", "alternative", "correction", "window")  # options of a plan that would change a gate
 
 
 @dataclass(frozen=True)
@@ -62,31 +46,31 @@ class PlannedGate:
     plan: ExperimentPlanFile | None
     metrics: Any
     tolerance: Any
-    asked: ExperimentRequest
+    request: ExperimentRequest
 
     @classmethod
-    def of(cls, log: Log, source: Any, metrics: Any, given: ExperimentRequest, tolerance: Any) -> PlannedGate:
+    def of(cls, log: Log, source: Any, metrics: Any, request: ExperimentRequest, tolerance: Any) -> PlannedGate:
         """Read the plan of a log that was read by its options. Raises InputError for an option that both set, and for options that gates do not take."""
         if source is None:
-            return cls(None, metrics, tolerance, given)
+            return cls(None, metrics, tolerance, request)
         plan = read_plan(source).once_read
-        if odd := next((name for name in plan.options if name not in {*OF_GATE, *FOR_READERS}), None):
+        if odd := next((name for name in plan.options if name in REFUSED), None):
             raise InputError(f"the plan sets {odd}, which a gate does not take: leave it out of the plan")
-        chosen, asked = plan.applied(metrics, given)
-        roles = roles_of(log, chosen, asked.primary, asked.guardrails, asked.margin)
+        chosen, planned = plan.applied(metrics, request)
+        roles = roles_of(log, chosen, planned.primary, planned.guardrails, planned.margin)
         margins = {str(metric): role.margin for metric, role in roles.items() if role.margin is not None}
         losses = {name: f"{m.number * 100:g}%" if m.relative else m.number for name, m in margins.items()}
         if losses and tolerance is not None:
             raise InputError(
                 "the plan sets margins, which are the tolerances: leave --tolerance out, or change the plan"
             )
-        return cls(plan, [*roles], losses or tolerance, asked)
+        return cls(plan, [*roles], losses or tolerance, planned)
 
     def gate(
         self, log: Log, candidate: Any, fail_on: FailOn, usual: Method, names: Sequence[str], **others: Any
     ) -> LogGate:
         """Gate a log as asked, by the ``usual`` method without a plan; ``names`` are the options of variants."""
-        one = self.asked
+        one = self.request
         chosen = (
             method_of(test=one.test, interval=one.interval, alpha=one.alpha, seed=usual.seed) if self.plan else usual
         )
@@ -121,8 +105,8 @@ def log_to_gate(
         return log_of(source, columns=columns, target=target, **form)
     if any(value is not None for value in form.values()) and not isinstance(source, Log):
         return read_experiment(source, variant=variant, columns=columns, **form)
-    said = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
-    roles = said | ({variant: "variant"} if variant else {})
+    stated = dict(column_roles(columns, "visitor=unit_id")) if columns else {}
+    roles = stated | ({variant: "variant"} if variant else {})
     log = None if isinstance(source, str) and source == "-" else log_of(source, columns=roles or None)
     if log is None:
         try:
@@ -180,14 +164,14 @@ def error_of_metrics(source: Any, metrics: Any, error: RankscopeError) -> Ranksc
 
 def refuse_experiments(options: Mapping[str, Any]) -> None:
     """Reject an option for the logs of experiments only. Raises InputError."""
-    odd = _given(options)
+    odd = _first_set(options)
     if odd is not None:
         raise InputError(
             f"{option_named(odd)} is for the log of an experiment: leave it out, or give a log instead of judgments and runs"
         )
 
 
-def _given(options: Mapping[str, Any]) -> str | None:
+def _first_set(options: Mapping[str, Any]) -> str | None:
     return next((name for name, value in options.items() if value is not None and value is not False), None)
 
 
@@ -208,8 +192,8 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line for a log
     refuse_others(design, {**of_variants, "plan": plan}, of_policies, log.label)
     named = None if baseline is None else str(baseline)
     if design == "policies":
-        found = Counterfactual.of(log, target, metrics, method=method, baseline=named, **of_policies)
-        gated = _policies(found.deciding(named=bool(metrics)), slices)
+        policies_of_log = Counterfactual.of(log, target, metrics, method=method, baseline=named, **of_policies)
+        gated = _policies(policies_of_log.deciding(named=bool(metrics)), slices)
     elif design == "rankers":
         gated = _rankers(Interleaved.of(log, metrics, first=named), method, slices)
     else:
@@ -231,17 +215,8 @@ def gate_of_log(  # noqa: PLR0913 - the options of the command line for a log
     if plan is not None and all(validity.holds for validity in gated.validity.values()):
         plan.write(gated.look, gated.noun)
     ignored = frozenset(codes_of(policies.get("ignore") or ()))
-    return LogGate(
-        checks,
-        gated.baseline,
-        words.listing(candidates, most=12),
-        gated.method,
-        fail_on,
-        (),
-        gated,
-        candidates,
-        ignored,
-    )
+    names = words.listing(candidates, most=12)
+    return LogGate(checks, gated.baseline, names, gated.method, fail_on, (), gated, candidates, ignored)
 
 
 def refuse_others(design: str, of_variants: Mapping[str, Any], of_policies: Mapping[str, Any], label: str) -> None:
@@ -252,7 +227,7 @@ def refuse_others(design: str, of_variants: Mapping[str, Any], of_policies: Mapp
         options, about = {**of_variants, **of_policies}, "variants or policies, and these are interleaved lists"
     else:
         options, about = of_policies, "policies: name one with --target"
-    odd = _given(options)
+    odd = _first_set(options)
     if odd is not None:
         raise InputError(f"{label}: {option_named(odd)} is about {about}")
 
@@ -269,56 +244,58 @@ def _variants(
     for metric in chosen:
         require_direction(log, metric)
     attributes = attribute_columns(log, slices)
-    found = variants_of(log, chosen, baseline=baseline, **options)
-    look = None if plan is None else plan.look_at(found.arms.units.count, found.noun)
+    variants = variants_of(log, chosen, baseline=baseline, **options)
+    look = None if plan is None else plan.look_at(variants.arms.units.count, variants.noun)
     method = method if look is None else look.method(method)
-    found = found.looked_at(method.test)
-    method, notes, panels = found.method_for(method, chosen), list[str](), list[Gated]()
+    variants = variants.looked_at(method.test)
+    method, notes, panels = variants.method_for(method, chosen), list[str](), list[Gated]()
     for metric in chosen:
-        panels.append((metric, None, found.panel(metric), method))
+        panels.append((metric, None, variants.panel(metric), method))
         for attribute in attributes:
-            of_attribute, left_out = found.slices(attribute, metric, found.units_by(attribute, metric))
+            of_attribute, left_out = variants.slices(attribute, metric, variants.units_by(attribute, metric))
             panels += [(metric, f"{attribute}={value}", panel, method) for value, panel in of_attribute.items()]
             notes += left_out
-    split, first = found.sample_ratio, found.names[0]
-    sentence = " ".join([split.sentence(found.noun), *([] if look is None else [look.sentence(found.noun)])])
+    split, first = variants.sample_ratio, variants.names[0]
+    sentence = " ".join([split.sentence(variants.noun), *([] if look is None else [look.sentence(variants.noun)])])
     return GatedLog(
-        VARIANTS, log, found.noun, first, panels, method, dict.fromkeys(found.names[1:], found.validity),
-        (*found.notes, *notes), found.cautions(chosen, method.test), sentence, split.holds,
-        {"sample_ratio": split.record(), **({} if look is None else {"look": look.record()})}, {"test": name_of_test(method.test), **found.adjustment.statement()}, [*found.adjustment.remarks()], split, look,
+        VARIANTS, log, variants.noun, first, panels, method, dict.fromkeys(variants.names[1:], variants.validity),
+        (*variants.notes, *notes), variants.cautions(chosen, method.test), sentence, split.holds,
+        {"sample_ratio": split.record(), **({} if look is None else {"look": look.record()})}, {"test": name_of_test(method.test), **variants.adjustment.statement()}, [*variants.adjustment.remarks()], split, look,
     )  # fmt: skip
 
 
-def _rankers(found: Interleaved, method: Method, slices: Any) -> GatedLog:
-    found.check_method()
-    panels, notes = found.slices(attribute_columns(found.log, slices))
-    parts: list[Gated] = [(found.credit, None, found.panel(found.units), method)]
-    parts += [(found.credit, f"{attribute}={value}", panel, method) for (attribute, value), panel in panels.items()]
-    *others, last = found.rankers
-    why = found.validity.reason
+def _rankers(interleaved: Interleaved, method: Method, slices: Any) -> GatedLog:
+    interleaved.check_method()
+    panels, notes = interleaved.slices(attribute_columns(interleaved.log, slices))
+    parts: list[Gated] = [(interleaved.credit, None, interleaved.panel(interleaved.units), method)]
+    parts += [
+        (interleaved.credit, f"{attribute}={value}", panel, method) for (attribute, value), panel in panels.items()
+    ]
+    *others, last = interleaved.rankers
+    why = interleaved.validity.reason
     return GatedLog(
-        RANKERS, found.log, found.units.noun, last, parts, method, dict.fromkeys(others, found.validity), (*found.notes, *notes), (),
-        f"{why[:1].upper()}{why[1:]}." if why else " ".join(found.checks()), found.validity.holds, {"validity": found.record()},
-        {"credit": str(found.credit)}, [f"credit: {found.credit}", "preference: lists won less lists lost, out of lists with a click"], found.first_places,
+        RANKERS, interleaved.log, interleaved.units.noun, last, parts, method, dict.fromkeys(others, interleaved.validity), (*interleaved.notes, *notes), (),
+        f"{why[:1].upper()}{why[1:]}." if why else " ".join(interleaved.checks()), interleaved.validity.holds, {"validity": interleaved.record()},
+        {"credit": str(interleaved.credit)}, [f"credit: {interleaved.credit}", "preference: lists won less lists lost, out of lists with a click"], interleaved.first_places,
     )  # fmt: skip
 
 
-def _policies(found: Counterfactual, slices: Any) -> GatedLog:
-    log, panels, notes = found.made.log, list[Gated](), list[str]()
-    for one in found.measured:
+def _policies(counterfactual: Counterfactual, slices: Any) -> GatedLog:
+    log, panels, notes = counterfactual.event_log.log, list[Gated](), list[str]()
+    for one in counterfactual.measured:
         panels.append((one.estimator, None, one.panel, one.method))
         if attributes := attribute_columns(log, slices):
-            within, left_out = found.slices(attributes, one)
+            within, left_out = counterfactual.slices(attributes, one)
             panels += [(one.estimator, f"{name}={value}", panel, one.method) for (name, value), panel in within.items()]
             notes += left_out
-    lead = found.measured[0]
+    lead = counterfactual.measured[0]
     values = [value for value in lead.values if value.policy in lead.validity]
     why = next((one.reason for one in lead.validity.values() if not one.holds), "")
     support = [{"policy": v.policy, "estimator": str(v.estimator), **v.support.record()} for v in values]
     return GatedLog(
-        POLICIES, log, found.made.noun, found.baseline, panels, lead.method, lead.validity, (*log.source.notes, *found.made.notes, *notes), found.cautions,
+        POLICIES, log, counterfactual.event_log.noun, counterfactual.baseline, panels, lead.method, lead.validity, (*log.source.notes, *counterfactual.event_log.notes, *notes), counterfactual.cautions,
         f"{why}." if why else " ".join(value.support.sentence() for value in values), not why, {"support": support},
-        {"reward": found.made.reward, "forced": found.force}, [f"mean {found.made.reward}", *(["estimates were forced"] if found.force else [])],
+        {"reward": counterfactual.event_log.reward, "forced": counterfactual.force}, [f"mean {counterfactual.event_log.reward}", *(["estimates were forced"] if counterfactual.force else [])],
     )  # fmt: skip
 
 

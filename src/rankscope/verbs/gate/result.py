@@ -285,11 +285,8 @@ class GateResult(Result):
 
 
 def _run_columns(gate: Gate) -> tuple[Col, ...]:
-    names = (
-        Col("run", of=lambda _: gate.candidate),
-        Col("baseline", of=lambda _: gate.baseline),
-        Col("metric", head="metric"),
-    )
+    runs = Col("run", "baseline", of=lambda _: (gate.candidate, gate.baseline))
+    names = (runs, Col("metric", head="metric"))
     counts = (
         Col("loss", "loss_upper", kind="value"), Col("queries", "differing", kind="count"),
         *(Col(name, head=head, kind="count") for name, head in (("wins", "W"), ("losses", "L"), ("ties", "T"))),
@@ -324,8 +321,8 @@ class Gate(GateResult, OfScores):
     @cached_property
     def warnings(self) -> list[Caution]:
         """Problems to know before trusting the verdict."""
-        found = [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
-        return active_cautions(found, self.scores.request.policies.ignore)
+        cautions = [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
+        return active_cautions(cautions, self.scores.request.policies.ignore)
 
     def _lost_queries(self) -> Iterator[Caution]:
         """Yield a caution if only queries in common count: the queries that only the baseline answers would otherwise be losses."""

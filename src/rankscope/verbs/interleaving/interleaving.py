@@ -49,9 +49,9 @@ def interleaving(  # noqa: PLR0913 - the options of the command line, each with 
     """
     method = replace(method_of(test=test, interval=interval, correction=correction, alpha=alpha, margin=margin), family="all")
     when: TimeOptions = {"time_format": time_format, "time_zone": time_zone, "start": start, "end": end}
-    given = read_log(log, columns=columns, log_format=log_format, **when)
-    lists = Interleaved.of(given, credit, pairs, baseline)
-    attributes = attribute_columns(given, slices)
+    rows = read_log(log, columns=columns, log_format=log_format, **when)
+    lists = Interleaved.of(rows, credit, pairs, baseline)
+    attributes = attribute_columns(rows, slices)
     tasks: tuple[Callable[[], Any], ...] = (lists.check_method, lambda: lists.units, lambda: decay_of(lists))
     _, units, decay = map_parts(lambda task: task(), tasks)
     panels = [lists.panel(units), *([lists.panel(units, each_unit=True)] if units.unit == "unit_id" else [])]

@@ -18,16 +18,16 @@ from rankscope.panels.slices import SliceContrast
 from rankscope.show.result import Col, View, input_record
 
 
-def _columns(found: Any) -> tuple[Col, ...]:
-    corrected = any(c.comparisons > 1 for c in found.contrasts)
-    several = words.plural(found.units.noun)
+def _columns(interleaving: Any) -> tuple[Col, ...]:
+    corrected = any(c.comparisons > 1 for c in interleaving.contrasts)
+    several = words.plural(interleaving.units.noun)
     return (
         Col("comparison", of=lambda c: c.sides, head="comparison"),
-        Col("metric", head="" if len(found.families) == 1 else "of", cell=lambda c: c.metric.removeprefix(f"{PREFERENCE} of ") if c.metric != PREFERENCE else "lists"),
+        Col("metric", head="" if len(interleaving.families) == 1 else "of", cell=lambda c: c.metric.removeprefix(f"{PREFERENCE} of ") if c.metric != PREFERENCE else "lists"),
         Col("preference", of=lambda c: c.difference, kind="value", head="preference", cell=difference_cell),
         *columns_named("ci", "p_value", "p_value_adjusted", p_value_adjusted="p, corrected" if corrected else "p"),
-        Col("lists", of=found.lists_of, kind="count", head="lists"),
-        *columns_named("units", units="" if found.units.unit == "impression_id" else several),
+        Col("lists", of=interleaving.lists_of, kind="count", head="lists"),
+        *columns_named("units", units="" if interleaving.units.unit == "impression_id" else several),
         *(Col(name, kind="count") for name in ("wins", "losses", "ties")),
         *columns_named("verdict"),
         Col("ranker", of=lambda c: c.run), *columns_named("baseline", "value", "baseline_value", "test", "ci_adjusted", "correction", "comparisons", value="", baseline_value=""),
@@ -35,7 +35,7 @@ def _columns(found: Any) -> tuple[Col, ...]:
 
 
 VIEWS = (
-    View("results", _columns, lambda found: found.contrasts),
+    View("results", _columns, lambda interleaving: interleaving.contrasts),
     View(
         "slices",
         (
@@ -44,13 +44,13 @@ VIEWS = (
             Col("preference", of=lambda row: row.contrast.difference, kind="value", head="preference", cell=lambda row: difference_cell(row.contrast)),
             *columns_named("ci", "p_value", "p_value_adjusted", "units", "verdict", "ci_adjusted", "correction", "comparisons", at="contrast", p_value_adjusted="p, corrected", units="units"),
         ),
-        lambda found: found.slices, "Preference within slices", labels=3, note="corrected over all slices",
-        held=lambda found: found.slices,
+        lambda interleaving: interleaving.slices, "Preference within slices", labels=3, note="corrected over all slices",
+        held=lambda interleaving: interleaving.slices,
     ),
     View(
         "graph",
         (Col("preferred", of=lambda c: c.winner, head="preferred"), Col("over", of=lambda c: c.loser, head="over"), Col("preference", of=lambda c: abs(c.c.difference), kind="value", head="preference", cell=lambda c: value_cell(c.c, abs(c.c.difference)))),
-        lambda found: found.edges, "Preference graph", labels=2, note="pairs with a clear verdict", held=lambda found: len(found.systems) > 2,
+        lambda interleaving: interleaving.edges, "Preference graph", labels=2, note="pairs with a clear verdict", held=lambda interleaving: len(interleaving.systems) > 2,
     ),
     View(
         "traffic",
@@ -60,8 +60,8 @@ VIEWS = (
             Col("difference", of=lambda row: row[2], kind="value", head="difference", cell=lambda row: number_cell(words.number(row[2], sign=True), row[2])),
             Col("lists_needed", of=lambda row: row[3], kind="count", head="lists", cell=lambda row: NumberText(words.rounded(row[3]), row[3])),
         ),
-        lambda found: found.designs, "Traffic for this difference",
-        "At 80% power. The A/B test compares clicks per list, by attention as measured in this log.", held=lambda found: found.traffic,
+        lambda interleaving: interleaving.designs, "Traffic for this difference",
+        "At 80% power. The A/B test compares clicks per list, by attention as measured in this log.", held=lambda interleaving: interleaving.traffic,
     ),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value, ValueRange
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import LogHealth
@@ -122,11 +122,11 @@ class OnlineValues(Result):
     schema: ClassVar[str] = "online/1"
     views: ClassVar[tuple[View, ...]] = (
         View("results", _columns(), lambda result: result.values),
-        View("by_day", _columns(Col("day", of=lambda one: str(one.part), head="day")), lambda result: result.days, "By day", labels=2),
+        View("by_day", _columns(Col("day", of=lambda one: str(one.part), head="day")), lambda result: result.days, "By day", labels=2, held=lambda result: result.days),
         View("by_position", _columns(Col("position", of=lambda one: one.part, head="position", kind="count")), lambda result: result.positions,
-             "By position", OBSERVED, labels=2),
+             "By position", OBSERVED, labels=2, held=lambda result: result.positions),
         View("slices", _columns(Col("attribute", head="slice"), Col("slice", of=lambda one: one.part, head="is", cell=lambda one: "(empty)" if one.part is None else str(one.part))),
-             lambda result: result.slices, "By slice", labels=3),
+             lambda result: result.slices, "By slice", labels=3, held=lambda result: result.slices),
     )  # fmt: skip
 
     values: Sequence[OnlineValue]
@@ -184,14 +184,6 @@ class OnlineValues(Result):
             "data_health": {self.source.label: self.health.as_dict()},
         }  # fmt: skip
 
-    def extra_views(self, **_: Any) -> Iterator[str]:
-        """The parts that were asked for."""
-        yield from (name for name, held in self._parts if held)
-
-    @property
-    def _parts(self) -> tuple[tuple[str, Sequence[OnlineValue]], ...]:
-        return ("by_day", self.days), ("by_position", self.positions), ("slices", self.slices)
-
     def sentences(self) -> Iterator[str]:
         """The first metric, what it is of, and what to know of it."""
         first = self.values[0]
@@ -209,12 +201,11 @@ class OnlineValues(Result):
         quiet = (Paragraph(text, quiet=True) for text in rest)
         cautions = [*caution_block(self.warnings), EMPTY] if self.warnings else []
         out: list[Shown] = [Paragraph(first), EMPTY, self.table(), EMPTY, *cautions, *quiet]
-        for name, held in self._parts:
-            if held:
-                view = self.view(name)
-                drawn: Sequence[Shown] = [chart for chart in self.charts() if chart.name.startswith(name)][:1]
-                shown = self.table(name) if len({one.metric for one in held}) == 1 else _side_by_side(view, held)
-                out += [EMPTY, Heading(view.title), shown, *([EMPTY, *drawn] if drawn else [])]
+        for view in map(self.view, self.extra_views()):
+            parts = list(view.rows(self))
+            drawn: Sequence[Shown] = [chart for chart in self.charts() if chart.name.startswith(view.name)][:1]
+            shown = self.table(view.name) if len({one.metric for one in parts}) == 1 else _side_by_side(view, parts)
+            out += [EMPTY, Heading(view.title), shown, *([EMPTY, *drawn] if drawn else [])]
         return out
 
     def charts(self) -> Iterator[Chart]:
@@ -244,11 +235,7 @@ def _lines(values: Sequence[OnlineValue], name: str, over: str, caption: str) ->
         if len(known) < 2:
             continue
         rows: tuple[tuple[Value, ...], ...] = tuple(
-            (
-                metric,
-                words.day_number(one.part) if over == "day" else one.part,
-                ValueRange(one.value, one.bounds.lower, one.bounds.upper) if one.bounds.known else one.value,
-            )
+            (metric, words.day_number(one.part) if over == "day" else one.part, one.bounds.around(one.value))
             for one in known
         )
         columns = Column("metric"), Column(over, "date" if over == "day" else "count"), Column("value", "value")

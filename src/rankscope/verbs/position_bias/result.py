@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankscope import words
-from rankscope.behaviour.examination import Examination
 from rankscope.blocks import Caution, Chart, Column, NumberText, Value
 from rankscope.click_models.bias import REMEDY
 from rankscope.errors import DataError
 from rankscope.inference.base import Bounds
+from rankscope.lists.examination import Examination
 from rankscope.panels.validity import VALID, Validity
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.store import write_file

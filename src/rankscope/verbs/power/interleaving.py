@@ -124,11 +124,8 @@ class InterleavingPlan(Result):
 
     def charts(self) -> Iterator[Chart]:
         """Yield the lists that each lift needs, by design."""
-        rows = [
-            (100 * row.lift, lists, design)
-            for row in self.targets
-            for design, lists in (("interleaving", row.interleaving), ("A/B test", row.ab_test))
-        ]
+        columns = {"interleaving": "interleaving", "A/B test": "ab_test"}.items()
+        rows = [(100 * row.lift, getattr(row, name), design) for row in self.targets for design, name in columns]
         yield Chart(
             "designs", "Lists that each lift needs", "lines", (Column("lift in percent", "value"), Column("lists", "count"), Column("design")), tuple(rows),
             x="lift in percent", y="lists", series="design", logs=frozenset({"x", "y"}), caption="If users differ as they do in this log.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,24 +12,86 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Column, NumberText
 from rankscope.errors import DataError, InputError
+from rankscope.experiments.arms import Arms
 from rankscope.experiments.covariates import covariates_of
-from rankscope.experiments.pilot import Pilot, pilot_of, users_of
-from rankscope.experiments.quantiles import refuse_adjustment
-from rankscope.experiments.split import name_of_test
+from rankscope.experiments.quantiles import deviation_of_quantile, refuse_adjustment
+from rankscope.experiments.roles import guardrails_of
+from rankscope.experiments.split import SampleRatio, name_of_test
 from rankscope.experiments.variants import Adjustment, Variants, check_winsorise
 from rankscope.impressions import Log
 from rankscope.inference import paired, permutation, sequential
 from rankscope.inference.base import PairedTest
 from rankscope.inference.power import detectable_of_variants, inflation_of_looks, units_needed
+from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import attribute_of, cluster_columns
-from rankscope.logs.metrics import deciding_metrics
+from rankscope.logs.metrics import Quantile, deciding_metrics
 from rankscope.logs.rollup import arrivals
-from rankscope.logs.sums import totals_of
-from rankscope.panels.margin import Margin, read_margin, split_margin
+from rankscope.logs.sums import UnitSums, totals_of
+from rankscope.moments import Moments
+from rankscope.panels.margin import Margin, read_margin
 from rankscope.panels.method import Method, method_of
+from rankscope.panels.ratios import adjusted_ratios, pulls
 from rankscope.panels.reach import PowerGoal
 from rankscope.show.result import Col, Result, View
+
+REACH = 1.96  # standard errors on both sides of a number of users
+MOST_LIFT = 1.0  # a larger lift is taken as this one, where it multiplies values
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """A metric of all users: its ``value``, the ``deviation`` between users, and the share of the variance that adjusting takes away.
+
+    ``moved`` is the amount by which each user moves the value, times their number; None for a quantile and for sums. ``rate`` is true if users are 0 or 1.
+    """
+
+    value: float
+    deviation: float
+    explained: float = 0.0
+    moved: Array | None = None
+    rate: bool = False
+
+    def deviation_at(self, difference: float, share: float) -> float:
+        """The deviation if this share of users has a value that is higher by the difference: it grows as the values of users do."""
+        times = 1.0
+        if self.rate and 0 < self.value < 1:
+            then = min(self.value + difference, 1.0)
+            times = then * (1 - then) / (self.value * (1 - self.value))
+        elif self.value > 0:
+            times = (1 + min(difference / self.value, MOST_LIFT)) ** 2
+        return self.deviation * math.sqrt((1 - share) * times + share)
+
+    def range_of(self, *, lift: bool) -> tuple[float, float] | None:
+        """Both ends of the 95% interval of the users needed, in parts of them: the variance is estimated, and the value for a lift."""
+        if self.moved is None or not self.deviation or (lift and not self.value):
+            return None
+        parts = self.moved**2 / float(np.mean(self.moved**2)) - (2 * self.moved / self.value if lift else 0.0)
+        reach = REACH * float(parts.std()) / math.sqrt(len(parts))
+        return math.exp(-reach), math.exp(reach)
+
+
+def pilot_of(users: Variants, metric: OnlineMetric) -> Pilot:
+    """Return a metric of the users of a log. Raises DataError for one with nothing below the line."""
+    units = users.arms.units
+    if isinstance(metric, Quantile):
+        return Pilot(*deviation_of_quantile(metric, units))
+    units, table, rate = units.counted(metric), None, False
+    if isinstance(units, UnitSums):
+        moments, alone = units.moments(metric, users.adjustment.covariates.get(metric, ())), units.moments(metric)
+    else:
+        table = users.table(metric, units)
+        moments, alone = Moments.of_set(table), Moments.of_set(table[:, :2])
+        rate = bool((table[:, 1] == 1).all() and np.isin(table[:, 0], (0.0, 1.0)).all())
+    if not moments.mean[1]:
+        raise DataError(f"{metric}: the denominator is 0 ({metric.below or 'no value'})")
+    (adjusted,) = adjusted_ratios([moments], len(moments.mean) // 2 - 1)
+    (plain,) = adjusted_ratios([alone])
+    whole, variance = alone.variance_of(plain.factors), moments.variance_of(adjusted.factors)
+    explained = 1 - variance / whole if whole > 0 else 0.0
+    moved = None if table is None else pulls(table, moments, adjusted.factors)
+    return Pilot(plain.value, math.sqrt(variance), explained, moved, rate)
+
 
 PLANNED = (paired.t, permutation.permutation, sequential.anytime, sequential.group_sequential)
 USUAL_LIFTS = (0.01, 0.02, 0.05, 0.1)  # shares of the value now
@@ -105,17 +167,24 @@ def plan_of_log(  # noqa: PLR0913 - the options of the command line for a log
     part = 0.5 if share is None else words.as_number(share)
     if part is None or not 0 < part < 1:
         raise InputError(f"share={share!r}: the share of users with the new variant is between 0 and 1, like 0.5")
-    limits = [guardrails] if isinstance(guardrails, str) else guardrails or ()
-    guards = dict(map(_guardrail, limits.items() if isinstance(limits, Mapping) else limits))
-    if both := [metric for metric in guards if metric in chosen]:
-        raise InputError(f"{both[0]} decides, and is a guardrail: name it as one of the two")
+    guards = guardrails_of(guardrails, chosen)
+    if bare := [metric for metric, accepted in guards.items() if accepted is None]:
+        raise InputError(f"guardrail {bare[0]}: a plan takes the loss that would be accepted, like {bare[0]}=1%")
     loss = None if margin is None else read_margin(margin, f"margin {margin}", "a loss to rule out")
-    users = _users(log, [*chosen, *guards], covariates, strata, winsorise, clusters)
-    units = users.arms.units
+    check_winsorise(winsorise)
+    planned, within = [*chosen, *guards], cluster_columns(log, clusters)
+    stratum = None if strata is None else attribute_of(log, strata)
+    if stratum is not None:
+        refuse_adjustment(planned, f"strata={strata}")
+    adjust = covariates_of(covariates, planned, log)
+    needed = list(dict.fromkeys([*planned, *(other for others in adjust.values() for other in others)]))
+    units = totals_of(log, needed, within, attributes=[stratum] if stratum else [], ids=bool(within)).clustered(within)
+    adjustment = Adjustment(adjust, stratum, winsorise)
+    users = Variants(log, Arms(units, ()), SampleRatio({}, {}, math.nan), adjustment, tuple(within))
     if goal.n is None and units.count < 4:
         raise DataError(f"{log.label}: {words.counted(units.count, units.noun)}, and a plan needs more")
     days = arrivals(log) if log.has("timestamp", "unit_id") and not users.clusters else ()
-    method = users.method_for(method_of(test=test, alpha=goal.alpha), [*chosen, *guards])
+    method = users.method_for(method_of(test=test, alpha=goal.alpha), planned)
     if method.test is not None and not isinstance(method.test, PLANNED):
         raise InputError(f"test={str(method.test)!r}: a plan takes t, permutation, anytime or group_sequential")
     wanted = [] if lifts is None and (differences or loss) else lifts_of(lifts)
@@ -128,33 +197,6 @@ def plan_of_log(  # noqa: PLR0913 - the options of the command line for a log
     lead = plan.reach(users, chosen[0], loss, "primary", must, sizes, most)
     others = [plan.reach(users, metric, None, "secondary", corrected, sizes) for metric in chosen[1:]]
     return ExperimentPlan([lead, *others, *guarded], goal, tuple(days), users, part, method)
-
-
-def _guardrail(guardrail: Any) -> tuple[OnlineMetric, Margin]:
-    name, loss = split_margin(guardrail)
-    (metric,) = parse_online_metrics(name)
-    if loss is None:
-        raise InputError(f"guardrail {metric}: a plan takes the loss that would be accepted, like {metric}=1%")
-    return metric, read_margin(loss, f"guardrail {metric}={loss}", "the loss that would be accepted")
-
-
-def _users(
-    log: Log,
-    metrics: Sequence[OnlineMetric],
-    covariates: Any,
-    strata: str | None,
-    winsorise: float | None,
-    clusters: Any,
-) -> Variants:
-    """Roll a log up to its users, or to clusters of them."""
-    check_winsorise(winsorise)
-    stratum, within = None if strata is None else attribute_of(log, strata), cluster_columns(log, clusters)
-    if stratum is not None:
-        refuse_adjustment(metrics, f"strata={strata}")
-    adjust = covariates_of(covariates, metrics, log)
-    of_users = list(dict.fromkeys([*metrics, *(other for others in adjust.values() for other in others)]))
-    units = totals_of(log, of_users, within, attributes=[stratum] if stratum else [], ids=bool(within))
-    return users_of(log, units.clustered(within), Adjustment(adjust, stratum, winsorise), tuple(within))
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,7 @@ from rankscope.verbs.power.log import LiftTarget, LogPlan, MetricPower, as_lift,
 def plan_policies(
     log: Log, metrics: Any, goal: PowerGoal, *, lifts: Any = None, differences: Sequence[float] = (), **options: Any
 ) -> PolicyPlan:
-    """Return the differences of policies that a log of this kind can show; ``options`` are those of ``estimate``.
-
-    ``lifts`` are shares of the value of the baseline. Policies that the log does not support are refused, with the reason.
-    """
+    """Return the differences of policies that a log of this kind can show; ``options`` are those of ``estimate``."""
     counterfactual = Counterfactual.of(log, estimators=metrics, method=method_of(alpha=goal.alpha), **options)
     counterfactual = counterfactual.deciding(named=bool(metrics))
     days = arrivals(log) if log.has("timestamp", "unit_id") else ()
@@ -69,7 +66,7 @@ class PolicyPlan(LogPlan):
     @property
     def noun(self) -> str:
         """The name of a unit."""
-        return self.counterfactual.made.noun
+        return self.counterfactual.event_log.noun
 
     @property
     def exit_code(self) -> int:
@@ -79,16 +76,16 @@ class PolicyPlan(LogPlan):
     @property
     def conventions(self) -> dict[str, Any]:
         """The goal of the plan, and the policies."""
-        made = self.counterfactual.made
+        event_log = self.counterfactual.event_log
         return {
             **self.goal.record(), "planned_units": self.goal.n, "unit": self.noun, "days": len(self.arrivals) or None,
-            "baseline": self.counterfactual.baseline, "reward": made.reward, "forced": self.counterfactual.force,
+            "baseline": self.counterfactual.baseline, "reward": event_log.reward, "forced": self.counterfactual.force,
         }  # fmt: skip
 
     @property
     def notes(self) -> Sequence[str]:
         """Messages about the log."""
-        return [*super().notes, *self.counterfactual.made.notes]
+        return [*super().notes, *self.counterfactual.event_log.notes]
 
     @cached_property
     def warnings(self) -> Sequence[Caution]:  # type: ignore[override] # a plan of an experiment has none

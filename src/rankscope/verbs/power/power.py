@@ -23,16 +23,8 @@ from rankscope.verbs.power.log import ExperimentPlan, lifts_of, plan_of_log
 from rankscope.verbs.power.policies import PolicyPlan, plan_policies
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
 
-FOR_LOGS = (
-    "lift",
-    "covariates",
-    "share",
-    "strata",
-    "winsorise",
-    "test",
-    "guardrails",
-    "margin",
-)  # only for plans from logs
+# only for plans from logs
+FOR_LOGS = ("lift", "covariates", "share", "strata", "winsorise", "test", "guardrails", "margin")
 OF_ESTIMATES = ("target", "reward", "logging", "model", "examination", "force")
 OF_LOGS = ("columns", "difference", "power", "alpha", "comparisons", "n", "clusters", *FOR_LOGS)
 OF_POLICIES = ("columns", "lift", "difference", "power", "alpha", "comparisons", "n", "baseline")
@@ -98,9 +90,9 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
             log = read_log(qrels, columns=policies.get("columns"))
     if log is not None or design == "interleaving":
         return _plan_of_log(log, metrics, goal, {**args.pop("policies"), **args})
-    for name in _given(args, *OF_ESTIMATES):
+    for name in _set_options(args, *OF_ESTIMATES):
         raise InputError(f"{option_named(name)} is for a plan of policies: give the log of the policy that ran, with --target")
-    for name in _given(args, *FOR_LOGS):
+    for name in _set_options(args, *FOR_LOGS):
         raise InputError(f"{name} is for a plan from a log of users: leave it out, or give a log")
     way = _way(
         {"runs": qrels if runs is None else runs, "deviation": deviation, "design": design},
@@ -120,7 +112,7 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
 # fmt: on
 
 
-def _given(options: Mapping[str, Any], *names: str) -> list[str]:
+def _set_options(options: Mapping[str, Any], *names: str) -> list[str]:
     """Options that have a value, of all or of these."""
     return [name for name in names or options if options[name] is not None and options[name] is not False]
 
@@ -130,7 +122,7 @@ def _plan_of_log(
 ) -> ExperimentPlan | InterleavingPlan | PolicyPlan:
     """Return the plan of an experiment, of interleaved lists or of policies. Raises InputError for options of another plan."""
     lift, design, known = args["lift"], args["design"], {"power", "alpha", "comparisons"}
-    names = [name for name in _given(args) if name not in known]
+    names = [name for name in _set_options(args) if name not in known]
     if args["target"] is not None and log is not None and design is None:
         for name in [name for name in names if name not in {*OF_POLICIES, *OF_ESTIMATES}]:
             raise InputError(f"{option_named(name)} does not belong to a plan of policies (--target): leave it out")
@@ -138,7 +130,7 @@ def _plan_of_log(
         return plan_policies(
             log, metrics, goal, lifts=lift, differences=_sizes("difference", args["difference"]), **options
         )
-    for name in _given(args, *OF_ESTIMATES):
+    for name in _set_options(args, *OF_ESTIMATES):
         raise InputError(
             f"{option_named(name)} is for a plan of policies: give the log of the policy that ran, with --target"
         )
@@ -200,11 +192,11 @@ def _design(
 
 def _way(ways: dict[str, Any], **options: Any) -> str:
     """What to plan from: runs, a deviation or a design. Raises InputError for several, for none, and for options of another."""
-    chosen = _given(ways)
+    chosen = _set_options(ways)
     if len(chosen) > 1:
         raise InputError(f"{chosen[0]} and {chosen[1]}: plan from runs, from a deviation or by a design, one at a time")
     way = chosen[0] if chosen else ""
-    for name in _given(options):
+    for name in _set_options(options):
         if way != "design" and BELONGS[name] == ("design",):
             raise InputError(f"{name} belongs to a design: name one, t, anova or interval")
         if way and way not in BELONGS[name]:

@@ -7,23 +7,88 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rankscope import words
 from rankscope.blocks import Caution, NumberText
 from rankscope.declared import whole_number
-from rankscope.experiments.covariates import covariates_of
-from rankscope.experiments.resplit import ClearRounds, resplit
-from rankscope.experiments.split import name_of_test
-from rankscope.experiments.variants import Adjustment, check_winsorise, shares_of
+from rankscope.errors import DataError, InputError
+from rankscope.experiments.arms import FEWEST_UNITS, Arms
+from rankscope.experiments.covariates import covariates_of, refuse_outcomes
+from rankscope.experiments.split import name_of_test, sample_ratio
+from rankscope.experiments.variants import Adjustment, Variants, check_winsorise, shares_of
 from rankscope.impressions import Log
-from rankscope.logs.base import parse_online_metrics
+from rankscope.logs.base import OnlineMetric, parse_online_metrics
 from rankscope.logs.cuts import cluster_columns
 from rankscope.logs.metrics import require_deciding
-from rankscope.logs.rollup import UnitTotals
+from rankscope.logs.rollup import UnitTotals, roll_up
+from rankscope.panels.contrast import CLEAR
+from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.scoring.logs import read_log
 from rankscope.show.result import Col, Result, View
 
-CLEAR = 3.0  # standard errors between alpha and a rate that is not alpha
+USUAL_SHARES = {"A": 0.5, "B": 0.5}
+
+
+@dataclass(frozen=True)
+class ClearRounds:
+    """The number of ``rounds`` in which a metric had a value in both variants, and had a clear difference: ``up`` and ``down``."""
+
+    metric: OnlineMetric
+    rounds: int
+    up: int
+    down: int
+
+
+def resplit(  # noqa: PLR0913 - the options of an A/A test
+    log: Log, metrics: Sequence[OnlineMetric], method: Method, adjustment: Adjustment, *, rounds: int, seed: int,
+    split: Mapping[str, float] | None = None, clusters: Any = None,
+) -> tuple[UnitTotals, list[ClearRounds]]:  # fmt: skip
+    """Return the units of a log, and the clear differences of each metric between variants split at random."""
+    shares = USUAL_SHARES if split is None else split
+    if len(shares) != 2:
+        raise InputError(f"split={dict(shares)}: an A/A test splits units into two variants, like A=0.9,B=0.1")
+    refuse_outcomes(log, adjustment.covariates)
+    others = [other for each in adjustment.covariates.values() for other in each]
+    within = cluster_columns(log, clusters)
+    units = roll_up(log, list(dict.fromkeys([*metrics, *others])), within, ids=True).clustered(within)
+    names, draws = tuple(shares), np.random.default_rng(seed)
+    parts = np.array([*shares.values()]) / sum(shares.values())
+    if units.count * parts.min() < FEWEST_UNITS:
+        raise DataError(f"{log.label}: {words.counted(units.count, units.noun)} are too few to split at random")
+    # by id, as a roll-up has no order
+    place = np.arange(units.count) if units.ids is None else units.ids.rank("ordinal").to_numpy() - 1
+    verdicts = {metric: [0, 0, 0] for metric in metrics}
+    for _ in range(rounds):
+        dealt = np.array(names)[draws.choice(2, units.count, p=parts)[place]]
+        arms = Arms(units.grouped("variant", dealt), names)
+        variants = Variants(log, arms, sample_ratio(arms.counts, dict(shares)), adjustment, tuple(within)).looked_at(
+            method.test
+        )
+        for metric, counts in verdicts.items():
+            way = _clear(variants, metric, method)
+            if way is not None:
+                counts[0] += 1
+                counts[1] += way > 0
+                counts[2] += way < 0
+    return units, [ClearRounds(metric, *counts) for metric, counts in verdicts.items()]
+
+
+def _clear(variants: Variants, metric: OnlineMetric, method: Method) -> int | None:
+    """Return the sign of the difference if it is clear, 0 if not, and None if a variant has no value."""
+    try:
+        panel = variants.panel(metric)
+    except DataError:
+        return None
+    baseline, other = variants.names
+    (c,) = Family([panel], pairs_of((baseline, other), baseline, all_pairs=False), method, baseline).contrasts
+    return int(np.sign(c.difference)) if c.verdict in CLEAR else 0
+
+
+# --- the result ---------------------------------------------------------------------------------------------------
+
+STANDARD_ERRORS_FROM_ALPHA = 3.0  # of a rate that is not alpha
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +102,7 @@ class FalseAlarms(Result):
     units: UnitTotals
     counts: Sequence[ClearRounds]
     method: Method
-    asked: int
+    rounds: int
     split: Mapping[str, float] | None = None
     clusters: Sequence[str] = ()
 
@@ -79,7 +144,7 @@ class FalseAlarms(Result):
         if not row.rounds:
             return "no value"
         away = (self.rate(row) - alpha) / math.sqrt(alpha * (1 - alpha) / row.rounds)
-        return "as expected" if abs(away) <= CLEAR else "too many" if away > 0 else "few"
+        return "as expected" if abs(away) <= STANDARD_ERRORS_FROM_ALPHA else "too many" if away > 0 else "few"
 
     @property
     def inputs(self) -> Sequence[Any]:
@@ -97,12 +162,12 @@ class FalseAlarms(Result):
         split = dict(self.split) if self.split else None
         test, alpha = name_of_test(self.method.test), self.method.alpha
         within = {"clusters": [*self.clusters]} if self.clusters else {}
-        return {"unit": self.units.noun, **within, "rounds": self.asked, "split": split, "test": test, "alpha": alpha}
+        return {"unit": self.units.noun, **within, "rounds": self.rounds, "split": split, "test": test, "alpha": alpha}
 
     def sentences(self) -> Iterator[str]:
         """Yield per metric the rate of false verdicts and its meaning."""
         several, expected = words.counted(self.units.count, self.units.noun), _percent(self.method.alpha)
-        yield f"{words.counted(self.asked, 'random split')} of {several}: by chance {expected} of verdicts are clear, and false."
+        yield f"{words.counted(self.rounds, 'random split')} of {several}: by chance {expected} of verdicts are clear, and false."
         for row in self.counts:
             rate = (
                 f"{row.metric}: {_percent(self.rate(row))} false verdicts (standard error {_percent(self.error(row))})"
