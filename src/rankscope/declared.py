@@ -235,10 +235,7 @@ class _DeclaredType(type):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Declared(metaclass=_DeclaredType):
-    """Base of every kind. ``at`` names the parameter that ``@`` sets. ``listed_by`` is the command that lists the kind.
-
-    A class refuses parameters that exclude each other in a method ``check``.
-    """
+    """Base of every kind. ``at`` names the parameter that ``@`` sets, ``listed_by`` the command that lists the kind. Classes may have a method ``check``."""
 
     kind: ClassVar[str] = "thing"
     catalogue: ClassVar[dict[str, Any]] = {}

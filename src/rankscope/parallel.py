@@ -103,10 +103,7 @@ def _refuse(label: str, why: str, needed: int, bound: str) -> NoReturn:
 
 
 def free_memory() -> int | None:
-    """The number of bytes this process may still take: what the system has, the group of processes may use, and limits allow.
-
-    None if the system does not say.
-    """
+    """The number of bytes this process may still take by the system, its group and limits. None if the system does not say."""
     bounds = []
     for path, pattern, unit in FREE:
         with suppress(OSError, ValueError):

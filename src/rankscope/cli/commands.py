@@ -315,10 +315,7 @@ def scorer_named(text: str) -> Any:
 # --- commands
 @dataclass(frozen=True)
 class ScoringOptions:
-    """The options of the declared policies, or only those in ``only``; ``helps`` replaces some help texts.
-
-    They are built when their command is called: help on all commands does not need the policies.
-    """
+    """The options of the declared policies, or only those in ``only``, built when their command is called. ``helps`` replaces some help texts."""
 
     only: tuple[str, ...] = ()
     helps: Mapping[str, str] = field(default_factory=dict)

@@ -281,10 +281,7 @@ class Call:
 
 
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
-    """Each run with the name given to it: ``name=path``, unless there is a file literally called that.
-
-    With ``again`` a name may be given to several.
-    """
+    """Each run with the name of ``name=path``, unless a file is literally called that. With ``again`` several may have one name."""
     out: list[Named] = []
     for run in runs:
         name, equals, path = run.partition("=")

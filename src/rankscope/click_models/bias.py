@@ -142,11 +142,7 @@ class ShownTraffic:
 
     @cached_property
     def interventions(self) -> tuple[Array, Array]:
-        """Clicks and skips at place k of pairs shown at place j, too, weighted by their views there: places x places.
-
-        The weights are those of Mantel and Haenszel: both directions of a pair of places then have the same total, and
-        pairs with few views weigh little.
-        """
+        """Clicks and skips at place k of pairs also shown at place j, places x places, with the weights of Mantel and Haenszel (few views weigh little)."""
         views, clicks = self.counts
         share = views / np.maximum(views.sum(axis=1, keepdims=True), 1e-12)
         taken = clicks.T @ share
@@ -381,10 +377,7 @@ class regression_em(BiasEstimator):
 def position_based(
     views: Array, clicks: Array, groups: Array, smoothing: float, rounds: int = 2000, tolerance: float = 1e-6
 ) -> Array:
-    """Return the curve of the position-based model for counts of items by places, by EM until no probability moves by ``tolerance``.
-
-    The attraction of an item is the mean of its group, with the weight ``smoothing``, and what its own clicks say.
-    """
+    """Return the curve of the position-based model, by EM until no probability moves by ``tolerance``. Items are shrunk to their group by ``smoothing``."""
     rate = clicks.sum(axis=0) / np.maximum(views.sum(axis=0), 1e-12)
     theta = np.clip(rate / max(rate[0], 1e-12), 0.05, 0.95)
     theta[0] = 1.0

@@ -26,10 +26,7 @@ def blocks(pages: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Clicks and the ``group`` that each shown item belongs to, places x pages; items of one group have one attraction.
-
-    ``size`` is the number of groups, and the group of places without an item.
-    """
+    """Clicks and the ``group`` (one attraction) of each shown item, places x pages. ``size`` is the number of groups, and the group of empty places."""
 
     group: Array
     click: Array

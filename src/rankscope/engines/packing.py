@@ -78,10 +78,7 @@ def _texts(column: Any) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class RowPacker:
-    """Packs the batches of a source on an executor: the rows of one bucket, among about ``rows`` rows, become one value.
-
-    ``pieces`` is the largest number of columns of a source.
-    """
+    """Packs batches on an executor: the rows of one bucket, among about ``rows`` rows of at most ``pieces`` columns, become one value."""
 
     source: int
     columns: Columns

@@ -35,10 +35,7 @@ def without(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Fram
 
 @dataclass(frozen=True)
 class Spelling:
-    """A way in which ids differ: in ``words``, and the ``pattern`` that is replaced until they are the same.
-
-    ``side`` says whose ids are changed: those of the ``run``, of the ``qrels``, or of both if it is empty.
-    """
+    """A way in which ids differ, in ``words``: ids of one ``side`` (empty: of both) are the same without the ``pattern``."""
 
     words: str
     pattern: str
@@ -170,10 +167,7 @@ def literal(text: str) -> str:
 
 
 def fold_pattern(same: SameIds) -> str:
-    """The pattern that folds chunks into their documents, where ids of the run differ by the number of a chunk; else empty.
-
-    It is a regular expression for what stands behind the id of a document: ``#[0-9]+$`` for ``#12``.
-    """
+    """The regular expression (``#[0-9]+$`` for ``#12``) that folds chunks into documents, if ids of the run differ by the number of a chunk. Else empty."""
     ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
     if same.spelling.pattern != CHUNK or not ranked.startswith(judged):
         return ""

@@ -70,10 +70,7 @@ def _asked(query: pl.LazyFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, set[s
 
 
 def plan_of(query: pl.LazyFrame, pickler: ModuleType) -> bytes:
-    """A query as bytes, for a process with the same version of Polars.
-
-    Polars pickles with cloudpickle what is written in Python; ``pickler`` stands in for it if that is not installed.
-    """
+    """A query as bytes, for a process with the same version of Polars. ``pickler`` stands in for cloudpickle if that is not installed."""
     lacking = find_spec("cloudpickle") is None
     if lacking:
         sys.modules["cloudpickle"] = pickler
@@ -131,10 +128,7 @@ def _as_it_was(name: str, kind: pl.DataType) -> pl.Expr:
 
 @dataclass(frozen=True)
 class RowReading:
-    """What an executor does with the batches of a source before they are packed: a query makes of each row what is sent of it.
-
-    ``plan`` is that query, ``inputs`` are the columns that it takes, which come as c0, c1 and so on, ``schema`` those that it gives. The number of the row stays next to them.
-    """
+    """What an executor does with batches before they are packed: the query ``plan`` makes columns of ``schema`` from ``inputs`` (c0, c1 ...)."""
 
     plan: bytes
     inputs: tuple[tuple[str, pl.DataType], ...]
@@ -196,10 +190,7 @@ def told_by(frame: pl.DataFrame) -> list[Any]:
 def with_errors(
     answers: Iterable[pl.DataFrame], versions: Mapping[str, tuple[str, str]], *kinds: type[Exception]
 ) -> Iterator[pl.DataFrame]:
-    """Yield the answers of a partition, and tell an error of its data: one of rankscope, or of these ``kinds``.
-
-    ``versions`` are those of each package on the executor and on the driver. If they differ, nothing is computed.
-    """
+    """Yield the answers of a partition, and errors of its data (of rankscope or these ``kinds``). Nothing is computed if ``versions`` differ."""
     caught: tuple[type[Exception], ...] = (RankscopeError, *kinds)
     for package, (here, there) in versions.items():
         if here != there:

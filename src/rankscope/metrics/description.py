@@ -62,10 +62,7 @@ def unfit_for(metric: Metric) -> str:
 
 
 def description_of(metric: Metric) -> str:
-    """The meaning of a metric, its formula, its watch-out, and its better direction.
-
-    Changed parameters come first. The rest describes the usual form.
-    """
+    """The meaning of a metric, its formula, its watch-out, and its better direction. Changed parameters come first."""
     own = changed_parameters(metric)
     parts = [f"Here {', '.join(own)}. The usual form:"] if own else []
     parts += [f"{rewards(type(metric))}."]

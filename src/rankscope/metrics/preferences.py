@@ -53,10 +53,7 @@ class Preferences:
         return np.stack([(used & (pool.group == judge)).sum(axis=1) > 1 for judge in judges], axis=1)
 
     def prefers(self, query: int, judge: int) -> Array:
-        """True if this judge prefers the first document of a pair to the second: ``[first, second]``.
-
-        Preferences in several parts are closed: A over B in one part and B over C in another is A over C.
-        """
+        """True if this judge prefers the first document of a pair to the second: ``[first, second]``, closed over several parts."""
         grade, pool = self.grade[query, :, judge], self.lists.pool
         assert pool is not None
         if not self.in_parts[query, judge]:
@@ -79,10 +76,7 @@ class Preferences:
         return out
 
     def by_query(self) -> Iterator[tuple[int, Array, Array, Array]]:
-        """Each query with its pairs ``[first, second]``: preferences of each judge, pairs that count, and pairs in the order of the ranking.
-
-        In the last ones the first document was retrieved, and the second is below it or was not retrieved.
-        """
+        """Each query with its pairs ``[first, second]``: preferences of each judge, pairs that count, and pairs ranked in this order (the first retrieved)."""
         for query in range(len(self.grade)):
             first, second, place = self.retrieved[query, :, None], self.retrieved[query], self.place[query]
             counting = first & second if self.pairs == "retrieved" else first | second

@@ -43,10 +43,7 @@ def labelled_batch(
     *,
     group_is: Literal["sizes", "ids", ""] = "",
 ) -> LabelledBatch:
-    """Return the lists in these arrays. Raises InputError if their shapes do not match.
-
-    ``group_is`` is the content of ``group`` if known. By default a group as long as the labels holds ids.
-    """
+    """Return the lists in these arrays. ``group_is`` is the content of ``group`` if known. Raises InputError if their shapes do not match."""
     notes: list[str] = []
     grade = _numbers(as_array(labels, "labels", notes), "labels")
     score = _numbers(as_array(scores, "scores", notes), "scores")
@@ -199,10 +196,7 @@ def _shape(values: Array) -> str:
 
 
 def values_of_batch(request: Request, labelled: LabelledBatch) -> list[Values]:
-    """The values of each metric for every list, under the policies of the request.
-
-    Lists without ties have one order, which is faster under every policy of ties.
-    """
+    """The values of each metric for every list, under the policies of the request. Lists without ties have one order, which is faster."""
     ids = (
         [str(one) for one in labelled.query_ids]
         if any(m.convention.ties in OVER_ORDERS for m in request.metrics)
@@ -237,11 +231,7 @@ def _together(count: int, parts: Sequence[tuple[Array, Values]]) -> Values:
 
 
 def judged_batches(request: Request, batch: Batch, query_ids: Sequence[str] | None = None) -> list[Judged]:
-    """The lists as each metric of a request sees them, shared by metrics that see the same.
-
-    The place of a document in its list serves as its id: among ties ``trec`` ranks the last document first, like trec_eval the greatest
-    id, and ``docid`` and ``input`` the first.
-    """
+    """The lists as each metric sees them, shared by metrics that see the same. The place of a document in its list serves as its id."""
     by_order: dict[Any, Judged] = {}
     out = []
     plain = [m.convention.ties not in OVER_ORDERS and not _by_document(m.metric) for m in request.metrics]

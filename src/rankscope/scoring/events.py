@@ -116,10 +116,7 @@ ROLES = ("unit_id", "session_id", "impression_id", "item_id", "query_id", "logge
 
 
 def _rows(log: Log, reward: str, more: Sequence[str]) -> tuple[pl.LazyFrame, pl.DataFrame]:
-    """Return the rows that count, and their columns of events and more as they stand in the log.
-
-    Ids that are whole numbers stay numbers: as text they take longer to read and to tell apart.
-    """
+    """Return the rows that count, and their columns of events and more as they are in the log: whole numbers as ids are faster than text."""
     kept = log.number(reward).is_not_null()
     kept = kept & (pl.col("shown").fill_null(1.0) > 0) if log.has("shown") else kept
 
@@ -137,10 +134,7 @@ def _rows(log: Log, reward: str, more: Sequence[str]) -> tuple[pl.LazyFrame, pl.
 def _in_order(
     log: Log, frame: pl.DataFrame
 ) -> tuple[pl.DataFrame, dict[str, Codes], dict[str, list[str]], Codes | None]:
-    """Return the rows sorted by list and position, numbers for their ids, the ids in the order of numbers, and the order of rows if it was another.
-
-    Next to the numbers of ids stand the ``_unit`` of each row and its ``_place`` from 0.
-    """
+    """Return the rows sorted by list and position with numbers for ids, ``_unit`` and ``_place``, the ids by number, and any other order of rows."""
     names, numbers, unit, ids = dict[str, list[str]](), dict[str, Codes](), unit_of(log), pl.Series()
     columns = [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]
     for column in [*columns, *([frame["position"]] if log.has("position") else [])]:
@@ -352,11 +346,7 @@ def _named(source: Any) -> tuple[str, Any]:
 
 
 def target_of(made: EventLog, source: Any, name: str = "") -> TargetPolicy:
-    """Return a target policy: of a spelling, a run, a pair of policy and run, or a function of the frame of events.
-
-    A function returns the probability of the shown item of each row, or a matrix of rows x items, sorted by their ids.
-    Raises InputError for anything else.
-    """
+    """Return a target policy: of a spelling, a run, a pair of policy and run, or a function of the frame of events (probabilities, or rows x items)."""
     if callable(source) and not isinstance(source, type):
         return _of_function(made, source, name or getattr(source, "__name__", "target"))
     if isinstance(source, str):

@@ -21,10 +21,7 @@ EXPECTED = "chunks are a table of two columns, chunk and document, or {chunk: do
 
 @dataclass(eq=False)
 class Fold:
-    """Which document a chunk is of: by a table of ids, or by a pattern of ids; ``label`` is the file or the pattern.
-
-    ``used`` is set if an id was changed by it: a fold that changes none is a mistake, which is told.
-    """
+    """The document of each chunk, by a table or a pattern of ids. ``label`` is the file or the pattern, ``used`` is set if an id was changed."""
 
     label: str
     documents: Mapping[str, str] | None = None

@@ -137,10 +137,7 @@ def read_experiment(
     window: Any = None,
     **times: Unpack[TimeOptions],
 ) -> Log:
-    """Read the log of an experiment, or its ``assignments`` and ``events`` in two tables; ``variant`` is the column of variants.
-
-    Raises InputError for one table of the two, or a log next to them, DataError if no column has the variants of units.
-    """
+    """Read the log of an experiment, or its ``assignments`` and ``events`` in two tables. ``variant`` is the column of variants."""
     named_roles = dict(said_columns(columns, "visitor=unit_id")) if columns else {}
     roles = {**named_roles, **({variant: "variant"} if variant else {})}
     if assignments is not None or events is not None:
@@ -196,10 +193,7 @@ def log_of(
     target: Any = None,
     **times: Unpack[TimeOptions],
 ) -> Log | None:
-    """A log, where the columns of what is given are those of one, or a ``target`` policy asks for one. None for judgments, rankings and all else.
-
-    Raises InputError for a log that cannot be read, and for a file that is not there.
-    """
+    """A log, if there are columns of one or a ``target`` policy. None for all else. Raises InputError for a log that cannot be read."""
     if target is not None:
         return read_log(source, columns=columns, log_format=log_format, **times)
     clock, days = _clock_of(times), _days_of(times)

@@ -69,10 +69,7 @@ def measure(  # noqa: PLR0913 - the options of compare
     score: Scorer | None = None,
     **policies: Any,
 ) -> Measurements:
-    """Panels of runs, of a result or of a table, as ``compare`` takes them.
-
-    ``score`` scores runs in another way than ``evaluate``. Queries are sorted by id unless their order matters to what follows (``as_given``).
-    """
+    """Panels of runs, of a result or of a table, as ``compare`` takes them. Queries are sorted by id unless ``as_given``. ``score`` may replace ``evaluate``."""
     refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:
         pairs = list(qrels.values()) if isinstance(qrels, Mapping) else []
@@ -277,10 +274,7 @@ def _where(systems: Any) -> Any:
 
 
 def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: Any) -> Measurements:
-    """The metrics of a table of scores, as files, frames or dicts hold it.
-
-    Raises InputError for a metric that the table does not hold.
-    """
+    """The metrics of a table of scores, as files, frames or dicts hold it. Raises InputError for a metric that it does not hold."""
     from rankscope.files.matrices import NAMELESS, scores_of
 
     names = _names(metrics)

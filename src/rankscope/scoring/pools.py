@@ -69,10 +69,7 @@ class _Ranked:
 
 
 def map_pools(runs: Sequence[Run], order: Order, then: Callable[[JoinedRuns], T], rows: int = IN_CACHE) -> Iterator[T]:
-    """Yield the results of a function on the documents of all runs, in parts of whole queries with about this many rows.
-
-    Queries come in the order of their first appearance in the runs. A run must hold no pair twice and no NaN score.
-    """
+    """Yield the results of a function on the documents of all runs, in parts of whole queries with about this many rows."""
     queries = pl.concat([run.by_query().blocks.query.alias("query") for run in runs]).unique(maintain_order=True)
     names = pl.DataFrame({"query": queries}).with_row_index("place")
     ranked = list(map_parts(lambda run: _Ranked.of(run, order, names), runs))

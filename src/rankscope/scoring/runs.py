@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RunEvaluation:
-    """One run, judged and scored, before it is decided which queries are averaged.
-
-    ``query_id`` are all queries; ``judged`` and ``values`` follow the metrics asked for, ``inside`` marks the queries that each of
-    them averages.
-    """
+    """One run with the judged documents and values of all queries ``query_id`` by metric. ``inside`` marks the queries that are averaged."""
 
     labels: tuple[str, str, str]
     query_id: Sequence[str]

@@ -67,11 +67,7 @@ class Weights:
 
 
 def weights_of(source: Any) -> Weights:
-    """Read weights: ``{query: weight}``, a data frame or a file with a query and a weight in each row.
-
-    A file may be compressed, and of any format that tables come in. One of text needs no header. With a column of sessions or users each
-    of them weighs the same.
-    """
+    """Read weights: a dict, a frame or a file with a query and a weight in each row, or with sessions or users that weigh the same."""
     if isinstance(source, Weights):
         return source
     from rankscope.files.memory import ids_of
@@ -107,12 +103,7 @@ def _unit_in(columns: Sequence[str]) -> str:
 
 
 def _of_units(table: Sheet, unit: str, label: str) -> Weights:
-    """Weights under which each session or user counts the same, however many queries it has.
-
-    Within it, queries weigh by the column ``weight``, by 1 / (1 + log4 of the column ``place``), or the same.
-
-    Source: Järvelin, Price, Delcambre and Nielsen, Discounted cumulated gain based evaluation of multiple-query IR sessions, ECIR 2008.
-    """
+    """Weights under which each session or user counts the same. Within it by ``weight``, by 1 / (1 + log4 ``place``) (Järvelin et al., ECIR 2008), or evenly."""
     from rankscope.files.sheets import QUERY
 
     key = table.role([name for name in QUERY if name not in UNITS])

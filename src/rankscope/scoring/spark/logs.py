@@ -92,10 +92,7 @@ def _plan(query: pl.LazyFrame) -> bytes:
 
 @dataclass(frozen=True)
 class LogQuery:
-    """What executors run: a query over parts of some whole units, or over the rows of a partition as they lie, so many at a time.
-
-    Versions are those of who asks: an executor with others says so before it reads the query.
-    """
+    """What executors run: a query over parts of some whole units, or over rows as they lie, so many at a time, for equal versions."""
 
     plan: bytes
     reading: RowReading

@@ -35,10 +35,7 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The difference that these queries detect with 80% power at 5%, and the source of the spread.
-
-    ``spread_from`` is "pairs" (the median over ``pairs`` of the runs given), "scores" (of the one run given) or "assumed".
-    """
+    """The difference that these queries detect with 80% power at 5%. ``spread_from`` is "pairs" (median over ``pairs``), "scores" (of one run) or "assumed"."""
 
     queries: int
     difference: float

@@ -25,10 +25,7 @@ APART = 1.5  # the largest ideal DCG over the smallest
 
 @dataclass(frozen=True)
 class Pick:
-    """A metric that may fit: its name, where it is cut ("k", "deep", "uncut", a number), why, and the fact it rests on.
-
-    In ``why`` ``{k}`` and ``{deep}`` stand for the cutoffs.
-    """
+    """A metric that may fit: its name, its cutoff ("k", "deep", "uncut", a number), why (with ``{k}`` and ``{deep}``), and the fact it rests on."""
 
     metric: str
     at: str
@@ -40,10 +37,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Task:
-    """A kind of task. ``k`` is the number of results that people see, with the ``reason``; ``deep`` is a deeper rank.
-
-    If ``taste``, low grades are dislikes.
-    """
+    """A kind of task: the number ``k`` of results that people see with the ``reason``, a ``deep`` rank. ``taste`` if low grades are dislikes."""
 
     name: str
     about: str

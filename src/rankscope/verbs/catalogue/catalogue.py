@@ -81,10 +81,7 @@ def find_set(name: str) -> list[tuple[str, Metric]]:
 
 
 def spellings(cutoffs: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """Yield names for completion, each with its meaning: the metrics, or with ``cutoffs`` computable spellings.
-
-    Parameters other than a cutoff are those of the first example: ``IPrec@0.5``.
-    """
+    """Yield names of metrics for completion with meanings, or with ``cutoffs`` computable spellings with the parameters of their first example."""
     for cls in all_metrics():
         about, needed = rewards(cls), required_parameters(cls)
         if not cutoffs:

@@ -168,10 +168,7 @@ class ScoredRun(RunScores):
         return self.evaluation.judged[0 if metric is None else self.request.place(metric)]
 
     def mean_over(self, metric: Metric, values: Array | None = None, without: Collection[str] = ()) -> float:
-        """Return the mean of a metric over other ``values`` of its queries, or ``without`` some queries; NaN for a pooled metric.
-
-        Undefined queries stay undefined.
-        """
+        """Return the mean of a metric over other ``values`` of its queries, or ``without`` some. NaN for a pooled metric. Undefined queries stay undefined."""
         if metric.aggregate == "pooled":
             return math.nan
         kept = np.array([query not in without for query in self.query_ids], dtype=bool)
@@ -189,10 +186,7 @@ class ScoredRun(RunScores):
         return {m: v - self.mean_over(m, without=left) for m, v in self.means.items() if m.aggregate != "sum"}
 
     def under(self, metrics: Sequence[Metric], ties: str = "") -> list[Array]:
-        """Return the values of other metrics, or under another tie policy, one per query of ``query_ids``, from the same judgments.
-
-        A metric must not need more of the judgments (aspects, scores) than the metrics of the request.
-        """
+        """Return the query values of other metrics, or under another tie policy, from the same judgments and with what they keep."""
         judged, policies = self.judged(), self.request.policies
         judged = judged if len(self.at) == len(judged) else judged.of(self.at)
         ties = ties or self.request.metrics[0].convention.ties
@@ -330,11 +324,7 @@ class CheckCase:
         return {run.name: run.means[metric] for run in self.scored_runs}
 
     def other_means(self, pairs: Collection[tuple[Metric, Metric]]) -> dict[Metric, dict[str, float]]:
-        """Return the means of other metrics by metric and run; empty if one of them cannot be computed on these judgments.
-
-        ``pairs`` are a metric of the request, which gives the conventions, and the other metric, which must not need more of the
-        judgments.
-        """
+        """Return the means by metric and run for ``pairs`` of a requested metric and another with its conventions. Empty if these judgments do not allow one."""
         out: dict[Metric, dict[str, float]] = {}
         try:
             for mean in rescore(self.scores, list(pairs)) if self.scores else ():
@@ -349,11 +339,7 @@ class CheckCase:
         return [Alternative(m, other, self.means(m), means[other]) for m, other in others.items()] if means else []
 
     def is_clear(self, metric: Metric, one: str, other: str, like: Metric | None = None) -> bool:
-        """Return True if ``compare`` finds a clear difference of two runs on a metric, corrected for all comparisons with the first.
-
-        Only then is a change of the leading run worth a warning: anything decides between even runs. A metric that is not in the
-        request has the conventions of the metric that it is ``like``.
-        """
+        """Return True if ``compare`` finds a clear difference of two runs, corrected for all. Another metric has the conventions of ``like``. Even runs are worth no warning."""
         if (metric, one) not in self._clear:
             self._clear[metric, one] = frozenset()
             with suppress(RankscopeError, ValueError):  # no comparison without common queries
@@ -379,10 +365,7 @@ class CheckCase:
         return {"winners" if self.decides(one) else "leaders": one.winners} if one and one.winners else {}
 
     def evaluated_means(self, metrics: Sequence[Metric], like: Metric) -> dict[Metric, dict[str, float]]:
-        """Return means by metric and run that need all runs to be judged again; empty if they cannot be computed.
-
-        Conventions are those of the metric ``like``, without weights of queries.
-        """
+        """Return means by metric and run that need all runs to be judged again, with conventions of ``like``, without weights. Empty if impossible."""
         request = self.request.with_metrics(*metrics, like=like).with_policies(weights=None)
         with suppress(RankscopeError):
             board = self._evaluate(request).board
@@ -392,10 +375,7 @@ class CheckCase:
     def again(
         self, run: InputTable[Run], *, table: Run | None = None, qrels: Qrels | None = None, **policies: Any
     ) -> dict[Metric, float]:
-        """Return the means of a run with another run or qrels ``table``, or under other policies; empty if there are none.
-
-        The run is judged and scored again: use this for the effect of a finding, not to find it.
-        """
+        """Return the means of a run judged again with another ``table`` or other policies, for the effect of a finding. Empty if there are none."""
         request = (self.scores.request if self.scores else self.request).with_policies(**policies)
         with suppress(RankscopeError):
             board = evaluate_request(qrels or self.qrels.sound, [(run.name, table or run.sound)], request).board
@@ -435,11 +415,7 @@ class CheckCase:
         return [Panel(Measure.of(m), systems, ("mean",), value) for m, value in values.items()]
 
     def top(self, run: InputTable[Run], k: int) -> Frame:
-        """Return the top k documents of a run (at most 20 or the cutoff): ``query_id``, ``doc_id`` and the 1-based ``rank``.
-
-        Order, depth, repeated documents and self-matches are as in the scores; under all orders of ties the order is trec_eval's.
-        Queries without judgments are included.
-        """
+        """Return the top k documents of a run (at most 20 or the cutoff) as in the scores: ``query_id``, ``doc_id`` and the 1-based ``rank``."""
         if run.name not in self._tops:
             table = clean(run.sound, self.request.policies, "run").data
             depth, deepest = self.request.policies.depth, max(DEPTH_OF_IDS, self.cutoff)

@@ -48,11 +48,7 @@ def rivals(family: Family) -> list[Contrast]:
 
 
 def forests(family: Family) -> Iterator[Chart]:
-    """The differences of the means with their adjusted intervals, as one chart or several small ones.
-
-    With one rival a row is a metric, else a row is a run and the primary metric has a chart of its own. A metric of a wide
-    range (a count, a total) does not share its scale with others.
-    """
+    """The differences of the means with their adjusted intervals, as one chart, or for metrics of wide ranges several small ones."""
     first, *others = family.panels
     alike = [panel for panel in others if _wide(panel) == _wide(first)]
     unlike = [panel for panel in others if _wide(panel) != _wide(first)]

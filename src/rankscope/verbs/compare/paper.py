@@ -13,12 +13,7 @@ from rankscope.verbs.compare.tables import MARKS, how
 
 
 def paper_table(family: Family, caption: str = "", label: str = "", digits: int | None = None) -> PaperTable:
-    """Every metric of every system, in the order in which they were given.
-
-    If each system is compared with each, it is marked with the letters of systems that it is significantly better than. If all are
-    compared with one, with signs for better and worse. Raises InputError for digits that no table has, and for a label that
-    LaTeX does not take.
-    """
+    """Every metric of every system as given, marked by significance: letters if all are compared, otherwise signs. Raises InputError for invalid digits or labels."""
     places = check_digits(digits)
     systems = family.primary.systems
     letters = dict(zip(systems, map(_letter, range(len(systems))), strict=True)) if family.baseline is None else {}

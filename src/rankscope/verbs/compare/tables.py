@@ -172,11 +172,7 @@ def how(family: Family) -> str:
 
 
 def columns_of(family: Family, parted: bool = False) -> list[str]:
-    """Which columns of a contrast are printed, as there is room; what a table leaves out is in JSON and CSV.
-
-    Few runs get the sign-flip test, as sentences tell what their queries could show; many get that in the table. ``parted`` gives
-    each count of queries a column of its own.
-    """
+    """The printed columns of a contrast, as there is room. Few runs get the sign-flip test. ``parted`` gives each count of queries a column."""
     if family.baseline is None:
         last = [*COUNTS[parted]] if len(family.pairs) > ROOM else ["detects"]
         return ["run", "against", "change", "interval", "p", *last]
@@ -187,10 +183,7 @@ def columns_of(family: Family, parted: bool = False) -> list[str]:
 
 
 def contrast_table(family: Family, panel: Panel, every: bool) -> Table:
-    """Runs as rows, the best first: the value, the difference from the baseline, its interval, p-values, counts of queries.
-
-    Where each is compared with each, pairs are the rows: ``every`` one, or only the clear ones where there are many.
-    """
+    """Runs (or if each is compared with each, pairs: ``every`` one or only the clear ones) as rows, the best first."""
     if family.baseline is None:
         return pair_table(family, panel, every or len(family.of(panel.name)) <= ROOM)
     contrasts, names = family.of(panel.name), columns_of(family)
@@ -203,10 +196,7 @@ def contrast_table(family: Family, panel: Panel, every: bool) -> Table:
 
 
 def pair_table(family: Family, panel: Panel, every: bool, parted: bool = False) -> Table:
-    """Pairs as rows, the one ahead first, the largest differences on top; only the clear ones where there are many.
-
-    ``every`` shows all of them, ``parted`` gives each count of queries a column of its own.
-    """
+    """Pairs as rows, the one ahead first, the largest differences on top. Only the clear ones of many unless ``every``."""
     contrasts = sorted(family.of(panel.name), key=lambda c: -abs(c.difference))
     clear = [c for c in contrasts if c.verdict in CLEAR]
     shown = contrasts if every else clear[:ROOM]
@@ -217,10 +207,7 @@ def pair_table(family: Family, panel: Panel, every: bool, parted: bool = False) 
 
 
 def slice_table(family: Family, contrasts: Iterable[SliceContrast], parted: bool = False) -> Table:
-    """Slices as rows, the primary metric on the queries of each.
-
-    ``parted`` gives each count of queries a column of its own, and writes slices as ``kind = head``.
-    """
+    """Slices as rows, the primary metric on the queries of each. ``parted`` gives each count of queries a column, and slices as ``kind = head``."""
     several = len(family.pairs) > 1
     labels = ["slice", *(["run"] if several else []), *(["against"] if several and family.each_pair else [])]
     names = [*labels, "change", "interval", "p", *([] if several else COUNTS[parted]), "queries"]

@@ -77,11 +77,7 @@ class Matching:
 
 @dataclass(eq=False)
 class EvidenceSearch:
-    """A search for the evidence of one question in its contexts.
-
-    ``at[e]`` is the place, from 1, of the context with which enough of passage ``e`` is there, 0 without one. ``useful[i]`` is True if
-    context ``i`` alone holds half of a passage, or is itself inside one by half. A passage may be spread over several contexts.
-    """
+    """A search for the evidence of one question: ``at[e]`` is the place of the context that completes passage ``e`` (0: none), ``useful[i]`` if context ``i`` holds half of one."""
 
     question: Question
     matching: Matching

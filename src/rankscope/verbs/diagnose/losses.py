@@ -58,10 +58,7 @@ class QueryFacts:
 
 @dataclass(frozen=True)
 class FailureKind:
-    """A way to fail: its ``name`` for programs, and the ``label`` that people read.
-
-    ``rule`` returns one boolean per query. If several rules hold, the first of ``KINDS`` counts.
-    """
+    """A way to fail: its ``name`` for programs, its ``label`` for people, its ``rule`` (one boolean per query). The first of ``KINDS`` counts."""
 
     name: str
     label: str
@@ -221,12 +218,7 @@ def typical(first: Array) -> tuple[float, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """The loss on a metric against ideal rankings and its causes, over all queries of a run, or on one of them.
-
-    ``loss = never_retrieved + ordered_badly``, both at least 0: documents that were not retrieved, and the gain if the retrieved
-    retrieved would score more in the best order. ``ceiling`` is the value in that order, ``tops[n]`` the value if only the first n
-    ones were put in the best order. NaN if unknown. ``sign`` is -1 if lower is better.
-    """
+    """The loss of a run or query: documents never retrieved, and those ordered badly. ``tops[n]`` is the value with the first n in the best order. ``sign`` -1 if lower is better."""
 
     value: float
     ceiling: float
@@ -257,10 +249,7 @@ class Loss:
 
 @dataclass(frozen=True, kw_only=True)
 class QueryDiagnosis(Loss):
-    """One query of one run: its value, its ceilings, and the kind of its failure.
-
-    ``regret`` is the gap to the best of the runs on it, ``best_run``. NaN if a number is unknown.
-    """
+    """One query of one run: its value, ceilings, kind of failure, and ``regret``, the gap to ``best_run``. NaN if a number is unknown."""
 
     run: str
     query_id: str
@@ -279,11 +268,7 @@ class QueryDiagnosis(Loss):
 
 @dataclass(frozen=True, eq=False)
 class RunDiagnosis:
-    """One run: its losses over all queries, and the kinds of failures.
-
-    ``whole`` is the value over all queries, as ``evaluate`` gives it. Arrays have one entry a query: those that the metric averages,
-    the undefined among them. For a pooled metric the values of the queries are those of each query on its own.
-    """
+    """One run: its value over the ``whole``, its losses, and one entry in each array per query that the metric averages, the undefined among them."""
 
     name: str
     metric: Metric
@@ -382,10 +367,7 @@ class Examples:
     scores: Scores
 
     def of(self, run: RunDiagnosis) -> list[ExampleDocument]:
-        """Documents judged not relevant at the first ranks, relevant ones never retrieved, and those found far down.
-
-        A few of each kind, from the queries with the largest losses, one document per query.
-        """
+        """Documents judged not relevant at the first ranks, relevant ones never retrieved or far down: a few of each kind, one per query."""
         rows = list(_rows(run))
         queries = list(dict.fromkeys(run.query_ids[query] for _, query, _ in rows))
         policies, order = self.scores.request.policies, order_of(self.scores, run.metric)

@@ -142,11 +142,7 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
 
 
 def explain_difference(before: Explanation, after: Explanation) -> Difference:
-    """Compare two explanations of one query under one metric, by documents' shares.
-
-    A document adds its share in the second ranking (earned / worth of the query there) less its share in the
-    first. If the worth of the query differs (as for a value divided by the number of results), a row shows it.
-    """
+    """Compare two explanations of one query by documents' shares of their value. If the worth of the query differs, a row shows it."""
     docs = dict.fromkeys([*before.ranking.doc_ids, *after.ranking.doc_ids])
     documents = [change for doc in docs if (change := _change(doc, before, after)) is not None]
     old, new = ({part.what: part.adds for part in one.rest if part.what != BELOW} for one in (before, after))
@@ -174,10 +170,7 @@ def why_not_by_rank(metric: Metric) -> str:
 
 
 def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> Origin:
-    """Split the difference of two runs, ``after`` less ``before``, by ranks, on a metric evaluated under one order of ties.
-
-    ``why_not_by_rank`` must have no reason against it. Raises DataError if no query has a value for both runs.
-    """
+    """Split the difference ``after`` less ``before`` by ranks, if ``why_not_by_rank`` has no reason against it. Raises DataError without values for both."""
     names = [run.name for run in scores.runs]
     at = [names.index(before), names.index(after)]
     (panel,) = panels_of(replace(scores, runs=[scores.runs[i] for i in at]), [metric])

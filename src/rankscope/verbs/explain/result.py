@@ -212,11 +212,7 @@ class Explanation(_Explain, ValueParts):
 
 @dataclass(frozen=True)
 class DocumentChange:
-    """One document in two rankings: its old and new rank, and its share of the difference.
-
-    A rank is None where the ranking does not hold the document. It may lie below what the metric looks at. ``factors`` are those of
-    the second ranking.
-    """
+    """One document in two rankings: its ranks (None: absent), the ``factors`` of the second, and its share of the difference."""
 
     doc_id: str
     grade: float | None

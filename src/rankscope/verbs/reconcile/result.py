@@ -70,11 +70,7 @@ def in_words(departure: tuple[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class ToolValues:
-    """The value that a tool prints for each run. None if its number is a ``defect``, which is never computed.
-
-    ``reasons`` are its departures from rankscope's default that change the value here, the one that explains most by itself first.
-    ``idle`` are the other departures.
-    """
+    """The value that a tool prints for each run (None for a ``defect``), ``reasons`` that change it here, the largest first, and ``idle`` departures."""
 
     dialect: str
     tool: str

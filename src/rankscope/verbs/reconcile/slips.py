@@ -51,10 +51,7 @@ def search_slips(
     others: Mapping[Metric, Mapping[str, float]],
     metric: Metric,
 ) -> SlipSearch:
-    """Try slips on the query values of each run and on its other metrics. ``text`` is the printed number.
-
-    ``counts`` are the numbers of queries by which a run's mean could have been divided.
-    """
+    """Try slips on the values of each run and its other metrics. ``text`` is the printed number, ``counts`` are possible numbers of queries."""
     every: list[Slip] = []
     for run, of_queries in values.items():
         if of_queries:

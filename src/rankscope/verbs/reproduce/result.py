@@ -38,11 +38,7 @@ class OrderOfQuery:
 
 @dataclass(frozen=True)
 class MetricEffect:
-    """A metric of the original and of mine: the ``contrast``, errors, and effects over the baselines.
-
-    ``nrmse`` is ``rmse`` relative to the largest that is possible, NaN if the metric is not from 0 to 1. ``improvements`` hold the
-    mean improvement over the baseline and the baseline's mean: of the original, then of mine; empty without baselines.
-    """
+    """A metric of the original and of mine: the ``contrast``, errors (``nrmse`` relative to the largest possible), and improvements over baselines with their means."""
 
     metric: Metric | None
     contrast: Contrast

@@ -305,11 +305,7 @@ def metrics_beside(metric: Metric) -> dict[str, Metric]:
 
 
 def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], grade: float | None = None) -> Study:
-    """Make the study of a metric; ``qrels`` and ``runs`` are the inputs of ``scores``.
-
-    ``grade`` is the best grade of a document: by default the highest of the qrels, or the metric's. Raises InputError for too many
-    documents.
-    """
+    """Make the study of a metric on the inputs of ``scores``. ``grade`` is the best grade. Raises InputError for too many documents."""
     request = scores.request.with_metrics(metric)
     policies = request.policies
     grades = qrels_of(clean(qrels, policies, "qrels", scores.metrics).data)
