@@ -315,9 +315,9 @@ class Declared(metaclass=_DeclaredType):
         return spelled[0]  # type: ignore[no-any-return]
 
     @classmethod
-    def read_all(cls, given: Any) -> list[Self]:
+    def read_all(cls, named: Any) -> list[Self]:
         """Return the objects of this kind for one, for several, or for texts that name several. Raises InputError, with the nearest name."""
-        several = [given] if isinstance(given, str | type | Declared) or not isinstance(given, Iterable) else given
+        several = [named] if isinstance(named, str | type | Declared) or not isinstance(named, Iterable) else named
         parts = (part for one in several for part in (split_spellings(one) if isinstance(one, str) else (one,)))
         return [one for part in parts for one in (parse_all(cls, part) if isinstance(part, str) else (cls.read(part),))]
 

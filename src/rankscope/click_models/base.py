@@ -72,9 +72,9 @@ class ClickModel(Declared, kind="click model"):
         pages = self.seen(pages)
         group, size = self.group(pages)
         seen = Observed(group, np.ascontiguousarray(pages.click.T), size)
-        found = fit(self.browsing, seen, self.smoothing, rounds, tolerance, progress)
-        learned = found.table, found.attraction, found.satisfaction, found.prior
-        return FittedModel(self, pages.places, *learned, pages.pairs, found.trace, found.converged, len(pages))
+        estimate = fit(self.browsing, seen, self.smoothing, rounds, tolerance, progress)
+        learned = estimate.table, estimate.attraction, estimate.satisfaction, estimate.prior
+        return FittedModel(self, pages.places, *learned, pages.pairs, estimate.trace, estimate.converged, len(pages))
 
     def group(self, pages: Pages) -> tuple[Array, int]:
         """The source of the attraction of each shown item, places x pages, and how many there are; items not shown have the number after."""
@@ -152,12 +152,12 @@ class FittedModel:
         """The probability that each place was examined, given all clicks of its page: pages x places."""
         return self._each(pages, lambda *walk: Walk(self.model.browsing, self.table, *walk).expected().examined)
 
-    def _each(self, pages: Pages, found: Callable[[Array, Array | None, Array], Array]) -> Array:
+    def _each(self, pages: Pages, counts: Callable[[Array, Array | None, Array], Array]) -> Array:
         self._refuse(pages)
         pages = _padded(pages, self.places)
         out = np.empty(pages.item.shape)
         for block, attraction, satisfaction in self._blocks(pages):
-            out[block] = found(attraction, satisfaction, pages.click[block].T).T
+            out[block] = counts(attraction, satisfaction, pages.click[block].T).T
         return out
 
     def log_likelihood(self, pages: Pages) -> Array:

@@ -116,8 +116,8 @@ class ShownTraffic:
     def table(self, cells: Array, weights: Array | None) -> Array:
         """Sums of weights by pair and place."""
         size = self.cell[1]
-        found = np.bincount(cells, weights, minlength=size * self.places)
-        return found.reshape(size, self.places).astype(np.float64, copy=False)
+        sums = np.bincount(cells, weights, minlength=size * self.places)
+        return sums.reshape(size, self.places).astype(np.float64, copy=False)
 
     @cached_property
     def counts(self) -> tuple[Array, Array]:
@@ -208,8 +208,8 @@ class swaps(BiasEstimator):
         return random.moved
 
     def identified(self, traffic: ShownTraffic) -> Array:
-        found = np.arange(traffic.places) < 1
-        return found if not len(traffic.pair) else found | (np.add(*traffic.interventions)[:, 0] >= FEWEST)
+        first = np.arange(traffic.places) < 1
+        return first if not len(traffic.pair) else first | (np.add(*traffic.interventions)[:, 0] >= FEWEST)
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:
         clicks, _ = traffic.interventions
@@ -362,16 +362,16 @@ class regression_em(BiasEstimator):
     def validity(self, traffic: ShownTraffic) -> Validity:
         if self.of == "label" and traffic.label is None:
             return _unless(False, "the log has no column label with the grade of each item")
-        found = super().validity(traffic)
-        views = traffic.counts[0].sum(axis=1) if found.holds else np.ones(1)
+        validity = super().validity(traffic)
+        views = traffic.counts[0].sum(axis=1) if validity.holds else np.ones(1)
         mean = float((views**2).sum() / max(views.sum(), 1.0))
         few = f"an item at several places was seen {mean:.0f} times on average, and its attraction needs {MANY_VIEWS}; with grades in a column label use regression_em(of='label')"
-        return found if not found.holds else _unless(mean >= MANY_VIEWS, few)
+        return validity if not validity.holds else _unless(mean >= MANY_VIEWS, few)
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:
         tolerance = 1e-6 if traffic.weight is None else 1e-4
-        found = position_based(*traffic.counts, traffic.usual, self.smoothing, tolerance=tolerance)
-        return BiasCurve(np.where(self.identified(traffic), found, np.nan))
+        curve = position_based(*traffic.counts, traffic.usual, self.smoothing, tolerance=tolerance)
+        return BiasCurve(np.where(self.identified(traffic), curve, np.nan))
 
 
 def position_based(
@@ -418,9 +418,9 @@ class trust(BiasEstimator):
         return known if not len(traffic.pair) else np.asarray(known & (self._line(traffic)[2] <= LARGEST_ERROR))
 
     def validity(self, traffic: ShownTraffic) -> Validity:
-        found = swaps().validity(traffic)
-        if not found.holds or self.identified(traffic)[1:].any():
-            return found
+        of_swaps = swaps().validity(traffic)
+        if not of_swaps.holds or self.identified(traffic)[1:].any():
+            return of_swaps
         least = float(self._line(traffic)[2][1:].min())
         more = (
             f", and about {(least / LARGEST_ERROR) ** 2:.0f} times the traffic is needed" if np.isfinite(least) else ""

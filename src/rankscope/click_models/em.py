@@ -85,15 +85,15 @@ class Fit:
             own = None if satisfaction is None else satisfaction[cells]
             walk = Walk(self.browsing, self.table, attraction[cells], own, click[:, block])
             logs += float(np.log(walk.chance).sum())
-            found = walk.expected()
-            tried += found.tried
-            taken += found.taken
+            expected = walk.expected()
+            tried += expected.tried
+            taken += expected.taken
             if examined is None:
-                views[0] += float(found.examined[cells == 0].sum())
+                views[0] += float(expected.examined[cells == 0].sum())
             else:
-                examined[:, block] = found.examined
-            if found.satisfied is not None:
-                content[:, block] = found.satisfied
+                examined[:, block] = expected.examined
+            if expected.satisfied is not None:
+                content[:, block] = expected.satisfied
         if examined is not None:
             views = self._sums(group.ravel(), examined.ravel())
         self._update(views, content[self.open] if content.size else content, tried, taken)
@@ -149,8 +149,8 @@ def fit(
 
 
 def _ratio(above: Array, below: Array, otherwise: float) -> Array:
-    found = np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0)
-    return np.asarray(np.clip(found, LEAST, 1 - LEAST))
+    ratio = np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0)
+    return np.asarray(np.clip(ratio, LEAST, 1 - LEAST))
 
 
 def _log_beta(values: Array, mean: float) -> float:

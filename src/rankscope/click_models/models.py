@@ -79,6 +79,6 @@ class SDBN(ClickModel):
 MODELS = ClickModel.catalogue
 
 
-def find_click_model(said: Any) -> ClickModel:
+def find_click_model(model: Any) -> ClickModel:
     """Read a click model by its name, with parameters in brackets."""
-    return ClickModel.read(said)
+    return ClickModel.read(model)

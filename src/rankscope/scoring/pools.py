@@ -114,6 +114,6 @@ def relevance_of(pool: JoinedRuns, judgments: Qrels, level: float = 1.0) -> Join
         relevant.with_columns(hit=pl.lit(1.0)), on=["query_id", "doc_id"], how="left", maintain_order="left"
     )
     count = relevant.group_by("query_id").agg(known=pl.len())
-    asked = pool.queries.rename("query_id").to_frame().join(count, on="query_id", how="left", maintain_order="left")
-    known = asked["known"].fill_null(0).to_numpy().astype(np.float64)
+    counted = pool.queries.rename("query_id").to_frame().join(count, on="query_id", how="left", maintain_order="left")
+    known = counted["known"].fill_null(0).to_numpy().astype(np.float64)
     return replace(pool, table=replace(pool.table, relevant=marked["hit"].fill_null(0.0).to_numpy(), known=known))

@@ -240,8 +240,8 @@ class Request:
     def small_print(self) -> str:
         """The assumptions on which the metrics depend and which their names do not state, in one line."""
         stated = [(policy, self.statement_of(name)) for name, policy in POLICIES.items()]
-        told = ((p, value) for p, value in stated if p.name == "ties" or value not in {None, p.default})
-        parts = [policy.brief(value) for policy, value in told]
+        printed = ((p, value) for p, value in stated if p.name == "ties" or value not in {None, p.default})
+        parts = [policy.brief(value) for policy, value in printed]
         metrics = [m.metric for m in self.metrics]
         gains = [m.gain for m in metrics if hasattr(m, "gain")]
         if "linear" in gains:

@@ -271,12 +271,12 @@ class CheckCase:
         """The runs with their values and means; empty if nothing could be scored."""
         if self.scores is None:
             return []
-        found = zip(self.scores.runs, self.comparable, self.scores.evaluations, strict=True)
+        parts = zip(self.scores.runs, self.comparable, self.scores.evaluations, strict=True)
         means = {
             run.name: {m.metric: m.value for m in self.scores.board if m.run == run.name} for run in self.scores.runs
         }
         rest: dict[str, Any] = {"request": self.scores.request}
-        return [ScoredRun(**vars(r), input=given, evaluation=e, means=means[r.name], **rest) for r, given, e in found]
+        return [ScoredRun(**vars(r), input=data, evaluation=e, means=means[r.name], **rest) for r, data, e in parts]
 
     @property
     def metrics(self) -> Sequence[Metric]:
@@ -346,8 +346,8 @@ class CheckCase:
                 request = self.request.with_metrics(metric, like=like or metric)
                 if scores := self.scores if metric in self.metrics else self._evaluate(request):
                     (panel,) = panels_of(scores, [metric])
-                    found = Family([panel], pairs_of(panel.systems, one, False), method_of(), one).contrasts
-                    self._clear[metric, one] = frozenset(c.run for c in found if c.verdict in CLEAR)
+                    contrasts = Family([panel], pairs_of(panel.systems, one, False), method_of(), one).contrasts
+                    self._clear[metric, one] = frozenset(c.run for c in contrasts if c.verdict in CLEAR)
         return other in self._clear[metric, one]
 
     @cached_property

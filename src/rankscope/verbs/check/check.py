@@ -59,8 +59,8 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     """
     train = policies.get("history") if train is None else train
     if runs is None and train is None:
-        asked = policies if metrics is None else {**policies, "metrics": metrics}
-        return _check_log(qrels, select, ignore, covariates, asked)
+        options = policies if metrics is None else {**policies, "metrics": metrics}
+        return _check_log(qrels, select, ignore, covariates, options)
     if covariates:
         remedy = "leave them out, or give a log without runs"
         raise InputError(f"covariates are columns of a log, given without runs: {remedy}")

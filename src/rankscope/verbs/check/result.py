@@ -103,8 +103,8 @@ class Inspection(Result):
     @property
     def conventions(self) -> Mapping[str, Any]:
         """The policies of the numbers; empty if nothing could be scored."""
-        found: Mapping[str, Any] = self.case.conventions
-        return found
+        stated: Mapping[str, Any] = self.case.conventions
+        return stated
 
     @property
     def inputs(self) -> list[Source]:

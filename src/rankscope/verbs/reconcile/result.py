@@ -186,7 +186,7 @@ class Reconciliation(Result):
     def _record(self) -> dict[str, Any]:
         slips: dict[str, Any] = {}
         if self.slips is not None:
-            slips = {"slips_tried": list(self.slips.tried), "slips": list(map(asdict, self.slips.found))}
+            slips = {"slips_tried": list(self.slips.tried), "slips": list(map(asdict, self.slips.matches))}
         return {
             "metric": str(self.metric), "asked": self.spelling, "value": self.value,
             "explained": [match.record() for match in self.matches],
@@ -263,11 +263,11 @@ class Reconciliation(Result):
         answer = f"No known convention gives {self.value}: {self._nearest()}."
         if self.slips is None:
             return answer
-        if not self.slips.found:
+        if not self.slips.matches:
             return f"{answer} No slip gives it either. Tried: {'; '.join(self.slips.tried)}."
-        slips = self.slips.found[:MAX_SLIPS_NAMED]
+        slips = self.slips.matches[:MAX_SLIPS_NAMED]
         named = [f"{slip.what} is {words.number(slip.value, digits=self._digits)}" for slip in slips]
-        rest = len(self.slips.found) - len(named)
+        rest = len(self.slips.matches) - len(named)
         more = f" ({words.counted(rest, 'other slip also gives', 'other slips also give')} it)" if rest else ""
         return f"{answer} A slip may: {'; or '.join(named)}{more}."
 

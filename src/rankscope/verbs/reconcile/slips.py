@@ -37,10 +37,10 @@ class Slip:
 
 @dataclass(frozen=True)
 class SlipSearch:
-    """The kinds of slips that were ``tried``, and the slips ``found`` to give the number."""
+    """The kinds of slips that were ``tried``, and the slips that are ``matches`` of the number."""
 
     tried: tuple[str, ...]
-    found: tuple[Slip, ...]
+    matches: tuple[Slip, ...]
 
 
 def search_slips(
