@@ -182,7 +182,6 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
 
 
 def _as(kind: Any, value: Any, takes_sequence: bool) -> Any:
-    """Return a value in a type. Raises TypeError or ValueError if it has another."""
     listed = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
     if kind is float:
         return _number(value)
@@ -424,14 +423,12 @@ def class_like(kind: type[Declared], name: str, text: str) -> Any:
 
 
 def _example_spelling(kind: type[Declared]) -> str:
-    """Return spellings for an error message."""
     usual = "nDCG@10 or P(level=2)@5" if kind.kind == "metric" else "its name"
     some = [cls.__name__ for cls in kind.catalogue.values() if parameters(cls) and kind.kind != "metric"]
     return f"{some[0]} or {some[0]}{_example_parameter(kind, kind)}" if some else usual
 
 
 def _example_parameter(kind: type[Declared], named: type[Declared]) -> str:
-    """Return a parameter for an error message: the first of the class that was named, else of any class of the kind."""
     usual = (f"({name}=...)" for cls in (named, *kind.catalogue.values()) for name in parameters(cls))
     return "(level=2)" if kind.kind == "metric" else next(usual, "(name=...)")
 

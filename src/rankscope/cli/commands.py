@@ -189,7 +189,6 @@ def read_margin(texts: Sequence[str]) -> Any:
 
 
 def _metric_of_margin(name: str) -> str:
-    """Return the canonical spelling of a metric, offline or online."""
     import rankscope.logs.metrics  # noqa: F401 - the catalogue
     from rankscope.logs.base import parse_online
     from rankscope.metrics import parse

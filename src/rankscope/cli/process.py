@@ -146,7 +146,6 @@ def with_options(text: str, flags: Mapping[str, str]) -> str:
 
 
 def _usage(error: click.ClickException) -> str:
-    """Return click's message about a command line, and where to read on."""
     import click
 
     from rankscope import words

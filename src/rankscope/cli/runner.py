@@ -143,7 +143,6 @@ class Call:
         return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
 
     def _refuse_metrics_as_files(self) -> None:
-        """Explain that -m takes one argument, if a metric is among the files."""
         from rankscope.metrics import spelled
 
         files = [path for path in (self.qrels, *self.runs) if path and not Path(path).exists()]
@@ -153,7 +152,6 @@ class Call:
             raise InputError(f"no file called {strays[0]}: -m takes one argument, write -m {shlex.quote(metrics)}")
 
     def _what_is_missing(self) -> str:
-        """Return the error for missing judgments or rankings: the usage, with an example."""
         usage = self.command.usage
         optional = "[RUN...]" in usage
         absent = "no run was given" if self.qrels else f"no qrels {'were' if optional else 'and no run were'} given"
@@ -264,7 +262,6 @@ class Call:
         return code
 
     def _record(self, result: Any) -> None:
-        """Write a result to the ledger of --record, if the command has it."""
         ledger, launch = self.params.get("record"), self.params.get("launch")
         if launch is not None and ledger is None:
             raise InputError(f"--launch {launch} names a launch in a ledger: add --record launches.db")

@@ -116,7 +116,6 @@ class FittedModel:
         return str(self.model)
 
     def _blocks(self, pages: Pages) -> Iterator[tuple[slice, Array, Array | None]]:
-        """Each block of pages with the attraction and the satisfaction of its items, places x pages."""
         pages = pages if self.model.attracts != "item" else self.model.seen(pages).renumbered(self.pairs)
         known = len(self.attraction)
         group, size = self.model.group(pages)

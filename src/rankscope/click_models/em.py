@@ -67,7 +67,6 @@ class Fit:
         self.open_clicks = self._sums(self.open_group)
 
     def _sums(self, group: Array, values: Array | None = None) -> Array:
-        """The number or the sum of each group."""
         return np.bincount(group, values, minlength=self.seen.size + 1)[:-1].astype(float)
 
     def step(self) -> float:

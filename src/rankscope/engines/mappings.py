@@ -157,7 +157,6 @@ def numbers_of(values: Collection[Any]) -> Array:
 
 
 def _numbers(values: Ranking, where: str, what: str) -> Array:
-    """The values in rising order. The error names the first value that is not a number."""
     try:
         out = numbers_of(values.values())
     except NO_NUMBER:

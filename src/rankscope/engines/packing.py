@@ -181,7 +181,6 @@ class BlockOrder:
 
 
 def _whole(batches: Sequence[Any], columns: Columns) -> list[Any]:
-    """Return batches as one with 64-bit offsets, or in the chunks of Arrow."""
     import pyarrow as pa
 
     kinds = {"string": pa.large_string(), "double": pa.float64(), "bigint": pa.int64()}
@@ -191,7 +190,6 @@ def _whole(batches: Sequence[Any], columns: Columns) -> list[Any]:
 
 
 def _blocks(queries: Any) -> tuple[Any, Array]:
-    """Return the query of each block of equal neighbours, and its number of rows."""
     import polars as pl
 
     runs = pl.Series(pl.from_arrow(queries)).rle().struct.unnest()
@@ -213,7 +211,6 @@ def _mark(column: Any) -> tuple[Array, Any]:
 
 
 def _fill(columns: Sequence[Any], pieces: int) -> Any:
-    """Return a batch with nulls in the columns that this source lacks."""
     import pyarrow as pa
 
     names = [name for name, _ in packed_columns(pieces)]
@@ -275,7 +272,6 @@ class PartStream:
         return {source: self._rows(held, source, columns) for source, columns in self.columns.items()}
 
     def _rows(self, held: Sequence[Any], source: int, columns: Columns) -> pl.DataFrame:
-        """The rows of a source."""
         import polars as pl
         import pyarrow as pa
 
@@ -303,7 +299,6 @@ def unpack(values: Any, columns: Columns) -> pl.DataFrame:
 
 
 def _column(name: str, kind: str, marks: Any, cells: Any) -> pl.Series:
-    """Return a column from its marks and cells."""
     import polars as pl
     import pyarrow as pa
 
@@ -325,7 +320,6 @@ def _bits(there: Array) -> Any:
 
 
 def _join(column: Any) -> Any:
-    """Return the bytes of all values of a column, concatenated."""
     import pyarrow as pa
 
     values = column.cast(pa.large_binary())

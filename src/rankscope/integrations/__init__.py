@@ -180,7 +180,6 @@ class RankingMetric:
 
 
 def _join(parts: tuple[Values, ...]) -> Values:
-    """The values of several batches."""
     drawn = sum(values.sampled_queries for values in parts)
     value, weight = (np.concatenate([getattr(values, name) for values in parts]) for name in ("value", "weight"))
     return Values(value, weight, None, drawn)

@@ -127,7 +127,6 @@ def relevance_levels(metrics: Iterable[Metric]) -> str:
 
 
 def _parameters(metric: Metric) -> Iterator[tuple[str, Any]]:
-    """The parameters of a metric except its cutoff, each with its default."""
     for f in fields(metric):
         if f.name not in {"cutoff", type(metric).at}:
             yield f.name, f.default if f.default_factory is MISSING else f.default_factory()

@@ -130,7 +130,6 @@ class Preferences:
 
     @cached_property
     def _keep(self) -> Array:
-        """All documents except the non-relevant ones after the first R."""
         order = np.argsort(self.place, axis=1, kind="stable")[:, :, None]
         ranked = np.take_along_axis(self.nonrelevant, order, axis=1)
         number = np.empty(ranked.shape, dtype=np.int64)

@@ -93,7 +93,6 @@ def estimates(of: str, items: int, negatives: int, estimator: str, gamma: float)
 
 
 def _binomial(n: int, p: Array) -> Array:
-    """The chances of 0, 1, ... n successes, one row per probability."""
     k = np.arange(n + 1)
     ways = np.array([math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in k.tolist()])
     inside = np.clip(p, 1e-300, 1.0 - 1e-16)[:, None]

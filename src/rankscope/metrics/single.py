@@ -181,7 +181,6 @@ def lists_of_items(ranking: Any, items: Any, history: Any, user: Any, judgments:
 
 
 def _of_list(name: str, value: Any, i: int, count: int) -> Any:
-    """The value of an option for one of several lists."""
     if value is None or isinstance(value, int | float | np.number | set | frozenset | Mapping):
         return value
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray) or _is_scalar(value):
@@ -204,7 +203,6 @@ def _read_list(ranking: Any, level: float, options: Mapping[str, Any]) -> PlainL
 
 
 def _grades(value: Any) -> Grade:
-    """One grade, or the grades of a dict {subtopic or judge: grade}."""
     if isinstance(value, Mapping):
         return tuple(sorted(((name, _grade(grade)) for name, grade in value.items()), key=str))
     return _grade(value)
@@ -281,7 +279,6 @@ def _look_up(
 
 
 def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[Grade]:
-    """The grades of judged documents that the list misses."""
     if ideal is not None:
         if isinstance(ideal, str | bytes | Mapping) or not isinstance(ideal, Iterable) or _is_scalar(ideal):
             raise InputError(f"ideal is {_kind(ideal)}, not a list of the grades of all judged documents")

@@ -254,12 +254,10 @@ def judged_batches(request: Request, batch: Batch, query_ids: Sequence[str] | No
 
 
 def _by_document(metric: Metric) -> bool:
-    """True if a metric needs more than a rectangle with one grade per document."""
     return bool(metric.needs) or metric.aggregate == "pooled"
 
 
 def _reach(m: MetricRequest) -> int | None:
-    """The last rank that matters to a metric and its policies. None if the whole list does."""
     c = m.convention
     whole = c.no_relevant != "metric" or c.nothing_found != "metric" or c.mean != "macro"
     return None if whole else m.metric.reach

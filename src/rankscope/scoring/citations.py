@@ -184,7 +184,6 @@ def _entry(one: Reference, key: str) -> Iterator[str]:
 
 
 def _where(one: Reference) -> tuple[str, dict[str, str]]:
-    """Return the kind of entry, and its venue."""
     venue = one.venue or UNNAMED.get(one.title, "")
     if not venue:
         return "misc", {}
@@ -208,12 +207,10 @@ def _where(one: Reference) -> tuple[str, dict[str, str]]:
 
 
 def _as_bibtex(text: str) -> str:
-    """Text as BibTeX takes it."""
     return "".join(ESCAPED.get(character, character) for character in text)
 
 
 def _key(one: Reference, used: set[str]) -> str:
-    """Return a unique key: author and year."""
     first = one.authors[0].split(" ")[-1] if one.authors else re.split(r"[\s,]", one.whole, maxsplit=1)[0]
     plain = unicodedata.normalize("NFKD", first).encode("ascii", "ignore").decode()
     stem = key = f"{re.sub(r'[^A-Za-z]', '', plain).casefold() or 'source'}{one.year}"

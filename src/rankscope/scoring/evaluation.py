@@ -147,7 +147,6 @@ def _is_strange(health: Health, rank: Array) -> bool:
 
 
 def _deepest(request: Request) -> float:
-    """Return the last rank that a metric looks at (infinite without a cutoff)."""
     to_the_end = any(looks_to_the_end(m.metric) for m in request.metrics)
     return math.inf if to_the_end else max(request.orders[0].cutoffs, default=0)
 
@@ -161,7 +160,6 @@ def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
 def _interval_of(
     m: Mean, request: Request, run: RunScores, e: RunEvaluation, clusters: Array | None
 ) -> Callable[[], Bounds]:
-    """Return the function that makes the interval of a mean when it is first looked at."""
     if m.metric.aggregate == "pooled":
         return partial(bounds_of_pooled, request, m.metric, e, run.query_ids, clusters)
     values, weights = run.values[m.metric], run.weights.get(m.metric)

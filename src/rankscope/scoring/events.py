@@ -172,7 +172,6 @@ def _as_text(ids: pl.Series, codes: Codes) -> Codes:
 
 
 def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
-    """Return ids in the order of their text, and the place of each among them."""
     texts = ids.cast(pl.String)
     order = texts.arg_sort().to_numpy()
     place = np.empty(len(order), dtype=np.int64)
@@ -181,7 +180,6 @@ def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
 
 
 def _check_complete(log: Log, column: pl.Series) -> None:
-    """Raise DataError for empty cells."""
     if lost := column.null_count():
         rows = f"{words.counted(lost, 'row has', 'rows have')} no {log.roles.get(column.name, column.name)}"
         raise DataError(f"{log.label}: {rows}: give each row one, or leave these rows out")
@@ -337,7 +335,6 @@ def _is_run(rankings: Mapping[Any, Any]) -> bool:
 
 
 def _named(source: Any) -> tuple[str, Any]:
-    """Return the name of ``name=target``, empty without one, and the target."""
     if not isinstance(source, str):
         return "", source
     name, equals, value = source.partition("=")

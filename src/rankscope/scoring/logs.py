@@ -83,7 +83,6 @@ def read_log(
 
 
 def _clock_of(times: Mapping[str, Any]) -> Clock | None:
-    """Return the clock that options set, None without any. Raises InputError for an unknown option."""
     for name in times:
         if name not in TIME_OPTIONS:
             raise InputError(f"read_log takes no {name}{hint(name, TIME_OPTIONS)}")
@@ -94,7 +93,6 @@ def _clock_of(times: Mapping[str, Any]) -> Clock | None:
 
 
 def _days_of(times: Mapping[str, Any]) -> tuple[date | None, date | None]:
-    """Return the first and the last day to keep. Raises InputError for another text, and for an end before the start."""
     days: list[date | None] = []
     for name, which in (("start", "first"), ("end", "last")):
         value = times.get(name)
@@ -175,7 +173,6 @@ def apart_from_before(log: Log) -> Log:
 
 
 def _is_of_events(log: Log) -> bool:
-    """True for a table of events that was joined with the variants: several rows per unit, and a column of kinds."""
     named = any(plain_name(name) in KINDS for name in log.attributes)
     if not named or log.of_impressions or not log.has("unit_id"):
         return False

@@ -216,7 +216,6 @@ def _of_runs(
 
 
 def _curve_of(scores: Scores, first: Metric, others: Sequence[Metric]) -> list[Panel]:
-    """The first metric of a result with others like it, by cutoff, computed on the judged lists of the result."""
     from rankscope.scoring.evaluation import run_scores, values_of
 
     like = scores.request.metrics[0]
@@ -349,7 +348,6 @@ def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
 
 
 def _with_repetitions(measurements: Measurements, systems: Mapping[str, str]) -> Measurements:
-    """Runs of one system averaged query by query."""
     names = measurements.panels[0].systems
     for run in systems:
         if run not in names:

@@ -660,7 +660,6 @@ def metric_to_sort_by(named: Any, metrics: Iterable[Metric]) -> Metric:
 
 
 def _in_paper(value: float, metric: Metric, digits: int) -> str:
-    """Return a value in the table of a paper."""
     return "-" if math.isnan(value) else words.number(value, digits=0 if metric.aggregate == "sum" else digits)
 
 

@@ -94,7 +94,6 @@ def weights_of(source: Any) -> Weights:
 
 
 def _unit_in(columns: Sequence[str]) -> str:
-    """The column of sessions or users next to a column of queries. Empty if there is none."""
     from rankscope.files.sheets import QUERY
 
     units, queries = ({words.plain_name(name) for name in names} for names in (UNITS, QUERY))

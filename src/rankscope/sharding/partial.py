@@ -304,7 +304,6 @@ def _facts(fields: Mapping[str, Any]) -> DataFacts:
 
 
 def _made(kind: type[T], fields: Mapping[str, Any], **more: Any) -> T:
-    """Build a dataclass from its fields in JSON, some of them replaced."""
     return kind(**{n: tuple(value) if isinstance(value, list) else value for n, value in {**fields, **more}.items()})
 
 

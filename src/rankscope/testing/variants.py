@@ -50,7 +50,6 @@ def _with_others(base: Metric, changes: dict[str, Any], choices: dict[str, list[
 
 
 def _make(of: Any, changes: dict[str, Any]) -> list[Metric]:
-    """The class or metric with these changes as a list of one, empty if they exclude each other."""
     try:
         if isinstance(of, Metric):
             return [of.having(**changes).ready()]

@@ -253,7 +253,6 @@ def _tally_of(values: ValueFrame) -> Tally:
 
 
 def _refuse(request: Request, tally: Tally, gathered: Gathered) -> None:
-    """Raise the faults of all parts together."""
     for layout, run in zip((source.layout for source in gathered.runs), tally.runs, strict=False):
         if not run.counts.rows:
             raise InputError(f"{layout.label}: the data frame has no rows")
@@ -304,7 +303,6 @@ def _bounds(request: Request, run: RunScores, metric: Metric, tally: MetricTally
 
 
 def _notes(request: Request, gathered: Gathered, tally: Tally, names: Sequence[str]) -> Iterator[str]:
-    """The notes about the inputs and about assumptions in reading them."""
     if gathered.source is None:
         rows, queries = words.counted(tally.judgments, "judgment"), words.counted(tally.judged, "query")
         yield f"read qrels as a Spark frame: {rows}, {queries}"

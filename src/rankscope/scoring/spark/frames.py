@@ -123,7 +123,6 @@ def _queries_frame(sources: Sequence[SparkSource], queries: pl.Series) -> Any:
 
 
 def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, limit: int, ordered: bool) -> Gathered:
-    """Judgments from here next to runs of Spark."""
     from rankscope.files import qrels_of
 
     table = qrels_of(read_any("qrels", qrels, reading=request.policies))

@@ -207,7 +207,6 @@ class Advice(Result):
 
     @property
     def _kept(self) -> list[tuple[str, str]]:
-        """The options of reading that all further calls need."""
         chosen = {"duplicates": self.duplicates.replace("error", ""), "columns": self.columns, "grades": self.grades}
         return [(name, value) for name, value in chosen.items() if value]
 
@@ -284,7 +283,6 @@ class Advice(Result):
 
 
 def _without(facts: Sequence[str], text: str) -> str:
-    """Return a text without the facts that it has in brackets."""
     for fact in facts:
         text = text.replace(f" ({fact})", "")
     return text

@@ -96,7 +96,6 @@ def _tables(runs: Any, policies: Policies) -> list[Run]:
 
 
 def _rankings(run: Run, order: Order) -> Mapping[str, Ranking]:
-    """The documents of each query, best first, with the number of their group of equal scores."""
     scores = run.frame.select("query_id", "doc_id", "score")
     rows = top(run, order).join(scores, on=["query_id", "doc_id"], maintain_order="left")
     score = rows["score"].to_numpy()

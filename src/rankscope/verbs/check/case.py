@@ -402,7 +402,6 @@ class CheckCase:
         return []
 
     def _curve(self, metric: Metric) -> list[Panel]:
-        """Return the means of a metric at several cutoffs as panels of one query."""
         cutoff, policies = getattr(metric, "cutoff", None), self.request.policies
         if cutoff is None or metric.aggregate != "mean" or policies.dialect:
             return []

@@ -95,7 +95,6 @@ def _inspection(case: CheckCase | LogCase, select: str | Iterable[str], ignore: 
 def _check_log(
     source: Any, select: Iterable[str], ignore: Iterable[str], covariates: Iterable[str], policies: dict[str, Any]
 ) -> Inspection:
-    """Check one input. Raises InputError if it lacks the columns of a log."""
     log = log_of(source, columns=policies.pop("columns", None))
     if log is None:
         raise InputError(SINGLE)

@@ -113,7 +113,6 @@ def _difference(family: Family) -> str:
 
 
 def _on_the_axis(family: Family, panels: Sequence[Panel], by_metric: bool) -> str:
-    """The metric and the baseline of the differences, as the label of an axis."""
     c = family.of(panels[0].name)[0]
     of = "difference" if len(panels) > 1 else f"{panels[0].name}: difference"
     if family.each_pair:

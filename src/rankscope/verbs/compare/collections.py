@@ -59,7 +59,6 @@ def compare_collections(collections: Any, metrics: Any = None, **options: Any) -
 
 
 def _of_folder(folder: str | Path) -> tuple[str, tuple[str, dict[str, str]]]:
-    """Return the name of a folder, its judgments and its runs."""
     place = Path(folder)
     files = sorted(one for one in place.iterdir() if one.is_file()) if place.is_dir() else []
     qrels = [one for one in files if one.name.casefold().startswith("qrels")]

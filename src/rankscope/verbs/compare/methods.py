@@ -50,7 +50,6 @@ class Compared:
 
 
 def _comparing(comparison: Compared, cites: Cites) -> Iterator[str]:
-    """Yield the choice of the baseline, the test, the intervals of differences and the correction."""
     family, method, corrected = comparison.family, comparison.family.method, is_corrected(comparison.family)
     if family.looked:
         yield f"The baseline was chosen as the run with the best {family.primary.name}, so corrections count all pairs of the {len(family.primary.systems):,} runs."
@@ -97,7 +96,6 @@ def _correction(comparison: Compared, cites: Cites) -> Iterator[str]:
 
 
 def _further(comparison: Compared, cites: Cites) -> Iterator[str]:
-    """Yield the other options: a margin, probabilities, a primary metric, the number of systems tried."""
     method = comparison.family.method
     if method.margin is not None:
         about = cites.of(Equivalence)

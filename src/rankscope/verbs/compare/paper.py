@@ -32,7 +32,6 @@ def paper_table(family: Family, caption: str = "", label: str = "", digits: int 
 
 
 def _column(family: Family, panel: Panel, letters: dict[str, str], digits: int) -> list[PaperCell]:
-    """The values of a metric, system by system."""
     places = 0 if panel.measure.aggregate == "sum" else digits
     means = {system: panel.means[system] for system in panel.systems}
     texts = {s: "-" if math.isnan(mean) else words.number(mean, digits=places) for s, mean in means.items()}
@@ -68,7 +67,6 @@ def _in_order(letter: str) -> tuple[int, str]:
 
 
 def _note(family: Family, units: str) -> str:
-    """What the marks mean, and what they rest on."""
     level, method = words.percent(family.method.alpha), how(family)
     if family.baseline is None:
         marks = f"Letters: significantly better than these systems at {level}: {method}"

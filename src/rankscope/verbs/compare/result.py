@@ -46,20 +46,17 @@ NAMED = 12  # runs of a top group that a table names
 
 
 def _risk_interval(risk: Risk) -> Value:
-    """The interval of a risk for a table; None if there is none."""
     lower, upper = risk.bounds.lower, risk.bounds.upper
     text = words.in_table(words.interval(lower, upper, sign=True, apart=(0.0,)))
     return ValueRange(risk.value, lower, upper, text) if risk.bounds.known else None
 
 
 def _slice_columns(comparison: Comparison) -> tuple[Col, ...]:
-    """The columns of a contrast, after those of its slice."""
     labels = (Col("attribute", of=lambda part: part.attribute), Col("slice", of=lambda part: part.name))
     return (*labels, *(column_at(column, "contrast", "") for column in record_columns(comparison.family)))
 
 
 def _means(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """The mean of each run on each metric, with its interval."""
     for panel in comparison.panels:
         for system in panel.systems:
             sample, bounds = panel.estimate(system), panel.interval(system, comparison.method.level)
@@ -420,7 +417,6 @@ class Comparison(ContrastResult):
         return " · ".join([marks, *(LEGEND[name] for name in columns_of(family) if name in LEGEND)])
 
     def _lines(self) -> Iterator[str]:
-        """Top groups, discriminative power, variances of repeated systems, how many systems were tried."""
         family, method = self.family, self.family.method
         primary = family.panels[0].name
         for group in family.groups:
@@ -522,7 +518,6 @@ def _detectable_range(contrasts: Sequence[Contrast]) -> str:
 
 
 def _of_pairs(family: Family) -> Iterator[str]:
-    """On how many pairs of runs each metric shows a clear difference."""
     for i, metric in enumerate(family.metrics):
         mine = family.of(metric)
         share = discriminative_power(mine)
@@ -531,7 +526,6 @@ def _of_pairs(family: Family) -> Iterator[str]:
 
 
 def _margins(c: Contrast) -> Iterator[str]:
-    """What a margin and the Bayesian bootstrap say, where they were asked for."""
     pair = f"{c.run} against {c.baseline} on {c.metric}"
     margin = c.margin_in_words
     within = "" if c.margin is None else f"within ±{margin}"

@@ -143,7 +143,6 @@ def value_range(value: float, bounds: Bounds) -> ValueRange | None:
 
 
 def _detects(c: Contrast | None) -> Value:
-    """The smallest difference that could be detected, where none is clear."""
     if c is None or c.verdict in CLEAR or c.verdict == "same":
         return ""
     return number_cell(words.number(c.detectable.difference), c.detectable.difference)

@@ -144,7 +144,6 @@ def facts_of(metric: Metric, judged: Judged, loss: Array) -> QueryFacts:
 
 
 def _visible(metric: Metric, judged: Judged) -> Judged:
-    """Return the documents at the ranks that the metric sees, without unjudged ones if it drops these."""
     if not getattr(metric, "judged_only", False):
         return judged
     graded = (judged.rank > 0) & (judged.grade >= 0)
@@ -379,7 +378,6 @@ class Examples:
 
 
 def _rows(run: RunDiagnosis) -> Iterator[tuple[str, int, int]]:
-    """Return the examples: the kind, the query, and the row among the judged documents."""
     judged = run.judged
     query = np.repeat(np.arange(len(judged)), judged.size)
     place = np.argsort(run.worst_first)

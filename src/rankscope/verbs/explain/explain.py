@@ -99,7 +99,6 @@ def explain(  # noqa: PLR0913 - the options of the command line
 
 
 def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, str]:
-    """A plain list of grades as judgments and a run of one query, and that query."""
     plain = grades.tolist() if hasattr(grades, "tolist") else grades
     listed = isinstance(plain, list | tuple) and len(plain) > 0
     if not listed or any(isinstance(one, list | tuple | str | dict) for one in plain):
@@ -119,7 +118,6 @@ def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, 
 
 
 def _with_texts(explanation: Explanation | Difference, docs_text: Any) -> Explanation | Difference:
-    """The same with the texts of the documents that it ranks."""
     parts = [explanation] if isinstance(explanation, Explanation) else [explanation.before, explanation.after]
     return replace(explanation, texts=texts_of(docs_text, {doc for part in parts for doc in part.ranking.doc_ids}))
 

@@ -273,11 +273,9 @@ class Reconciliation(Result):
 
     @property
     def _digits(self) -> int:
-        """The decimals of the number in question, at least four."""
         return min(max(len((self.value or "").rstrip("%").partition(".")[2]), 4), 12)
 
     def _nearest(self) -> str:
-        """Our value, the range of the tools' values, and the tool's value nearest to the target."""
         digits, text = self._digits, self.value or ""
         number = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
         printed = [(v, tool.dialect) for tool in self.tools for v in tool.values or () if not math.isnan(v)]
@@ -312,7 +310,6 @@ class Reconciliation(Result):
         return f"The choice of convention changes which run is best: {'; '.join(parts)}."
 
     def _tools(self) -> Table:
-        """One row per number and reason, with the tools that print it."""
         groups: dict[tuple[str, ...], dict[str, list[ToolValues]]] = {}
         for tool in self.tools:
             if tool.values is not None:

@@ -198,7 +198,6 @@ class Study:
 
     @property
     def _levels(self) -> Sequence[float]:
-        """The grades to try: all, or the two ends if each document earns by itself."""
         return [0.0, self.top] if self.alone else self.levels
 
     def turn(self, run: int, baseline: int, ends: bool = True) -> Reversal:
@@ -230,7 +229,6 @@ class Study:
         return *_range(self._difference(run, baseline, grades) for grades in fills), exact
 
     def _reversal(self, run: int, baseline: int, documents: Array) -> tuple[int | None, float | None, str]:
-        """The number of documents of the top grade that reverses the difference, the difference then, and the reason if there is none."""
         difference = self.values[run] - self.values[baseline]
         if self.reason:
             return None, None, self.reason

@@ -169,7 +169,6 @@ def weight_below(metric: DCG, depth: int) -> float:
 
 
 def _below(run: ScoredRun, metric: Metric) -> float:
-    """Return the part of the mean that comes from below rank 10."""
     judged, known = run.judged(metric), ~np.isnan(run.values[metric])
     weights = np.where(known, run.weights.get(metric, np.ones(len(known))), 0.0)
     whole = math.fsum(weights.tolist())
