@@ -1,7 +1,4 @@
-"""Messages in the syntax of the caller: options for the command line, keywords for Python.
-
-Messages are written with options (``--depth 20``). In Python they are translated when they are printed.
-"""
+"""Messages in the syntax of the caller: they are written with options (``--depth 20``), and translated to keywords for Python."""
 
 from __future__ import annotations
 

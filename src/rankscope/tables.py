@@ -1,7 +1,4 @@
-"""Runs and qrels as tables: the columns, their types, and one check for each thing that can be wrong.
-
-A table says nothing of where it came from beyond its ``source``. Readers in ``files/`` make it.
-"""
+"""Runs and qrels as tables: the columns, their types, and one check for each thing that can be wrong. Readers in ``files/`` make them."""
 
 from __future__ import annotations
 

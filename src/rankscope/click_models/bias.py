@@ -1,8 +1,4 @@
-"""Estimates of position bias: how probable it is that users look at each place, relative to the first.
-
-An estimator sees sparse counts of pairs (an item for a query) at places. The same item at two places is an intervention: a difference of its
-click rates is the position's, whatever the item is worth. Without interventions nothing is identified, and the estimate says so.
-"""
+"""Estimates of position bias, relative to the first place, from items seen at several places: a difference of their click rates is the position's."""
 
 from __future__ import annotations
 

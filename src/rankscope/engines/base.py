@@ -1,8 +1,4 @@
-"""The interface of every engine, independent of metrics.
-
-An engine has two operations: ``judge`` finds the judged documents of each query in a run, and
-``score`` maps metrics over what was found.
-"""
+"""The interface of every engine: ``judge`` finds the judged documents of each query in a run, ``score`` maps metrics over them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Queries over rows that lie elsewhere: a frame stands for them here, and the query goes to where they are.
-
-A query is a lazy frame of Polars over a stand-in, which has columns and no rows. As bytes it is sent to the rows, and run over each part of
-them as it would be run here. What is sent back is bytes of Arrow, so that any query may give any columns.
-"""
+"""Queries over rows on other machines: lazy frames of Polars over a stand-in, sent as bytes and run over each part; answers are bytes of Arrow."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The first documents of every query, with their ids, in the order in which ``judge`` ranks them.
-
-Judging keeps the judged documents alone. Who stands at the other ranks is answered here, for all that shows, counts or
-compares documents.
-"""
+"""The first documents of every query with their ids, in the order in which ``judge`` ranks them, as judging keeps judged documents alone."""
 
 from __future__ import annotations
 

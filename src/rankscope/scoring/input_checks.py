@@ -1,7 +1,4 @@
-"""Further checks of the input if its numbers are odd: ids spelled differently, swapped inputs, twin runs, lists of uneven length.
-
-``evaluate`` runs them only if something is odd already, so that nothing is read twice without need.
-"""
+"""Checks of the input that ``evaluate`` runs if its numbers are odd: ids spelled differently, swapped inputs, twin runs, lists of uneven length."""
 
 from __future__ import annotations
 

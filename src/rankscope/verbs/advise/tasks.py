@@ -1,8 +1,4 @@
-"""Tasks as data: the metrics that fit each task, the signals by which it is recognised, and the metrics to avoid.
-
-Each is one entry, taken ``when`` all its ``CONDITIONS`` hold. The first pick taken for a task is the
-primary metric.
-"""
+"""Tasks as data, taken ``when`` their ``CONDITIONS`` hold: metrics (the first is primary), signals of a task, and metrics to avoid."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Bound values over unjudged documents, count the judgments that reverse a difference, and list documents to judge.
-
-The search for extreme grades uses the judged documents that the engine found (``Cells``). Reported numbers come from the evaluation, on
-judgments with the grades added.
-"""
+"""Bound values over unjudged documents, count the judgments that reverse a difference, and list documents to judge, by searches in ``Cells`` and evaluations."""
 
 from __future__ import annotations
 
