@@ -25,15 +25,7 @@ class ValueRange:
 
     @staticmethod
     def note(ranges: Sequence[ValueRange], which: str) -> str:
-        """Return the legend of intervals in a table: ``±`` for equal sides, ``-`` and ``+`` for unequal ones.
-
-        >>> ValueRange.note([ValueRange(0.5, 0.4, 0.6)], "the 95% interval")
-        '± is half of the 95% interval'
-        >>> ValueRange.note([ValueRange(0.5, 0.4, 0.6), ValueRange(0.9, 0.7, 1.0)], "the 95% interval")
-        '± is half of the 95% interval, - and + its two sides if they differ'
-        >>> ValueRange.note([ValueRange(0.9, 0.7, 1.0)], "the 95% interval"), ValueRange.note([], "the 95% interval")
-        ('- and + are the two sides of the 95% interval', '')
-        """
+        """Return the legend of intervals in a table: ``±`` for equal sides, ``-`` and ``+`` for unequal ones."""
         even = [one.even for one in ranges]
         if not any(even):
             return f"- and + are the two sides of {which}" if even else ""

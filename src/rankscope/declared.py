@@ -94,11 +94,7 @@ def _number(value: Any) -> float:
 
 
 def doc_of(owner: Any) -> str:
-    """The docstring of a class or a module. Read from the source under ``python -OO``, which drops docstrings.
-
-    >>> doc_of(Lookup).partition(":")[0]
-    'A small function written out'
-    """
+    """The docstring of a class or a module. Read from the source under ``python -OO``, which drops docstrings."""
     if sys.flags.optimize < 2:
         return getdoc(owner) or ""
     for one in getattr(owner, "__mro__", (owner,)):
@@ -473,11 +469,7 @@ _LOOSE = re.compile(r"""('[^']*'|"[^"]*")|\s*([(@=])\s*|\s*,\s*(?=[-+\d.])""")
 
 
 def split_spellings(text: str) -> list[str]:
-    """Split a text at blanks and commas between spellings, but not inside parentheses or between cutoffs.
-
-    >>> split_spellings("nDCG@5,10 RR, P(level=2)@10")
-    ['nDCG@5,10', 'RR', 'P(level=2)@10']
-    """
+    """Split a text at blanks and commas between spellings, but not inside parentheses or between cutoffs."""
     close = re.sub(_LOOSE, lambda match: match[1] or match[2] or ",", text)
     spellings = re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close)
     return [part for spelling in spellings for part in _split_commas(spelling)] or [text]

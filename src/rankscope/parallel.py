@@ -124,9 +124,6 @@ def map_parts(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
 
     No more parts are taken ahead than there are threads, so that memory holds one part per thread. A single part is worked on at once,
     without a thread.
-
-    >>> list(map_parts(len, ["one", "three"]))
-    [3, 5]
     """
     parts = iter(parts)
     first = list(islice(parts, 2))

@@ -124,14 +124,7 @@ def _in_options(text: str, line: Sequence[str]) -> str:
 
 
 def with_options(text: str, flags: Mapping[str, str]) -> str:
-    """Return a message with options in place of Python's keywords; ``flags`` are the options by keyword. Parameters of metrics stay.
-
-    >>> (
-    ...     with_options("level=2: a level is a number", {"level": "--level"}),
-    ...     with_options("no P(level=2)", {"level": "--level"}),
-    ... )
-    ('--level 2: a level is a number', 'no P(level=2)')
-    """
+    """Return a message with options in place of Python's keywords; ``flags`` are the options by keyword. Parameters of metrics stay."""
     import re
 
     out, end = list[str](), 0

@@ -294,11 +294,7 @@ def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
 
 
 def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
-    """Number runs of one name, and return the system of each.
-
-    >>> number_runs([("a", "1.run"), ("a", "2.run"), (None, "b.run")])
-    ([('a#1', '1.run'), ('a#2', '2.run'), (None, 'b.run')], {'a#1': 'a', 'a#2': 'a'})
-    """
+    """Number runs of one name, and return the system of each."""
     runs = list(runs)
     names = [name for name, _ in runs]
     systems = {f"{n}#{names[: i + 1].count(n)}": n for i, n in enumerate(names) if n is not None and names.count(n) > 1}

@@ -239,9 +239,6 @@ def all_pairs(clicks: Array, skips: Array) -> Array:
 
     Maximises the sum over k and j of clicks[k, j] log(p[k] r[k, j]) + skips[k, j] log(1 - p[k] r[k, j]) with r symmetric. For a given p
     the best r has a closed form, and p follows by Fisher scoring on its logarithm.
-
-    >>> all_pairs(np.array([[0.0, 10.0], [5.0, 0.0]]), np.array([[0.0, 10.0], [15.0, 0.0]])).round(6).tolist()
-    [1.0, 0.5]
     """
     places = len(clicks)
     off = ~np.eye(places, dtype=bool)

@@ -21,12 +21,7 @@ def within(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame
 
 
 def without(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame:
-    """Return the rows with a pair that is not in another table.
-
-    >>> rows = pl.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "b"]})
-    >>> without(rows, rows[:1]).rows()
-    [('q1', 'b')]
-    """
+    """Return the rows with a pair that is not in another table."""
     return rows.join(other, on=on, how="anti", maintain_order="left")
 
 
@@ -158,11 +153,7 @@ def _affixes(strange: Frame, judged: Frame) -> Iterator[Spelling]:
 
 
 def literal(text: str) -> str:
-    r"""A text as a regular expression for it.
-
-    >>> literal("d#1.txt")
-    'd#1\\.txt'
-    """
+    """A text as a regular expression for it."""
     return re.sub(r"[.^$*+?{}\[\]\\|()]", r"\\\g<0>", text)
 
 

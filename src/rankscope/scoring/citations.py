@@ -77,14 +77,7 @@ class Reference:
 
 
 def read(source: str) -> Reference:
-    """A source as the catalogue writes them: authors, title, venue, year; some have no venue, or no title.
-
-    >>> found = read("Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003")
-    >>> found.authors, found.title, found.venue, found.year, found.short
-    (('Zhai', 'Cohen', 'Lafferty'), 'Beyond independent relevance', 'SIGIR', '2003', 'Zhai, Cohen and Lafferty, 2003')
-    >>> read("Student, Biometrika 6(1), 1908").venue, read("trec_eval ndcg").short
-    ('Biometrika 6(1)', 'trec_eval ndcg')
-    """
+    """A source as the catalogue writes them: authors, title, venue, year; some have no venue, or no title."""
     whole = source.strip()
     parted = PART.fullmatch(whole)
     if parted is None:
@@ -131,11 +124,7 @@ def sources_of(thing: Any, clustered: bool = False) -> list[str]:
 
 
 def in_brackets(sources: Iterable[str], *before: str) -> str:
-    """Return the text in brackets after a metric or a method; empty without a source.
-
-    >>> in_brackets(["Holm, A simple sequentially rejective multiple test procedure, 1979"])
-    ' (Holm, 1979)'
-    """
+    """Return the text in brackets after a metric or a method; empty without a source."""
     parts = [*before, *dict.fromkeys(read(source).short for source in sources)]
     return f" ({'; '.join(parts)})" if parts else ""
 

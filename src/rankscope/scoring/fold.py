@@ -31,9 +31,6 @@ class Fold:
         """The document of a chunk. An id that is no chunk is kept.
 
         The first group of a pattern is the document. If it has no group, the match is removed from the id.
-
-        >>> Fold("#.*").document("d1#3"), Fold("^(.+)_p[0-9]+$").document("d_7_p12"), Fold("#.*").document("d1")
-        ('d1', 'd_7', 'd1')
         """
         document: str | None = chunk
         if self.documents is not None:

@@ -252,15 +252,7 @@ def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
 
 
 def distinct_names(labels: Sequence[tuple[str, str, str]]) -> list[str]:
-    """The shortest of each run's names that no other run has: its tag, its file's name, the last parts of its path, a number.
-
-    >>> distinct_names(
-    ...     [("x", "/a/ql.catb.run.gz", ""), ("x", "/b/ql.catb.run", ""), ("y", "", ""), ("x", "/c/d.1.txt", "")]
-    ... )
-    ['ql.catb.run.gz', 'ql.catb.run', 'y', 'd.1']
-    >>> distinct_names([("x", "/a/run.gz", ""), ("x", "/b/run.gz", ""), ("x", "", "run3")])
-    ['a/run', 'b/run', 'run3']
-    """
+    """The shortest of each run's names that no other run has: its tag, its file's name, the last parts of its path, a number."""
     names = [name for name, _, _ in labels]
     if len(set(names)) == len(names):
         return names

@@ -351,11 +351,7 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
 
 
 def _without_facts(metrics: Any) -> tuple[Any, dict[str, int]]:
-    """What was asked for without what is no number, and that: relstrings, by their names as trec_eval prints them, with their depths.
-
-    >>> _without_facts(["P@5", "relstring.20"])
-    (['P@5'], {'relstring_20': 20})
-    """
+    """What was asked for without what is no number, and that: relstrings, by their names as trec_eval prints them, with their depths."""
     if not isinstance(metrics, str | list | tuple):
         return metrics, {}
     facts: dict[str, int] = {}

@@ -46,11 +46,7 @@ class Weights:
         return np.array([self.by_query[query] for query in queries], dtype=float)
 
     def in_words(self, queries: Iterable[str]) -> str:
-        """How unevenly these queries weigh: from what to what, and on how many half of the weight lies.
-
-        >>> Weights({"q1": 1.0, "q2": 1.0, "q3": 2.0}, "w.csv").in_words(["q1", "q2", "q3"])
-        'weights of w.csv: 1 to 2, half of the weight on 1 of 3 queries'
-        """
+        """How unevenly these queries weigh: from what to what, and on how many half of the weight lies."""
         weights = sorted((self.by_query[query] for query in queries), reverse=True)
         low, high = words.amount(weights[-1]), words.amount(weights[0])
         if low == high:

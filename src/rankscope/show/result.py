@@ -208,6 +208,9 @@ class Result:
     formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
     of_latex: ClassVar[tuple[str, ...]] = ()  # options for the table of a paper only
     main: ClassVar[str] = "results"
+    appended: ClassVar[str] = (
+        ""  # an attribute and view with rows for below those of the main table, in JSON lines and CSV
+    )
 
     if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
 
@@ -390,11 +393,15 @@ class Result:
         return place
 
     def _jsonl(self, table: str) -> Iterator[str]:
-        return iter(as_jsonl(self.view(table).records(self)))
+        yield from as_jsonl(self.view(table).records(self))
+        if not table and getattr(self, self.appended, None):
+            yield from as_jsonl(self.view(self.appended).records(self))
 
     def _csv(self, table: str) -> Iterator[str]:
-        view = self.view(table)
-        return as_csv(view.header(self), view.rectangle(self))
+        if table or not getattr(self, self.appended, None):
+            view = self.view(table)
+            return as_csv(view.header(self), view.rectangle(self))
+        return as_csv(self.view(self.appended).header(self), [*self.to_dicts(), *self.to_dicts(self.appended)])
 
     def __str__(self) -> str:
         return "\n".join(self.sentences()) or self.to_text()

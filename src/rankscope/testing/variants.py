@@ -20,12 +20,7 @@ TABLES = ({1: 3, 2: 9}, {1: 2, 2: 1, 3: 1}, {1: 1, 2: 0.5, 3: 0.5})
 
 
 def variants(cls: type[Metric]) -> list[Metric]:
-    """The metrics to check for a class, each once: its examples, then other values of each parameter.
-
-    >>> from rankscope.metrics import Success
-    >>> variants(Success)[:3]
-    [Success@3, Success@2, Success@1]
-    """
+    """The metrics to check for a class, each once: its examples, then other values of each parameter."""
     return list(dict.fromkeys(_variants(cls)))
 
 
@@ -94,11 +89,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 
 
 def worked_out(arithmetic: str) -> float:
-    """The number of a worked example. ``log2``, ``log``, ``exp``, ``sqrt``, ``min`` and ``max`` are allowed.
-
-    >>> worked_out("(3 / log2(2) + 2 / log2(4)) / 8")
-    0.5
-    """
+    """The number of a worked example. ``log2``, ``log``, ``exp``, ``sqrt``, ``min`` and ``max`` are allowed."""
     return _of(ast.parse(arithmetic, mode="eval").body, arithmetic)
 
 

@@ -293,13 +293,7 @@ def _because(guess: Guess) -> str:
 
 
 def fold(command: str) -> list[str]:
-    r"""A long command over several lines, which still works when it is pasted. An option stays with its value.
-
-    >>> fold("rankscope evaluate qrels.txt my.run -m AP")
-    ['rankscope evaluate qrels.txt my.run -m AP']
-    >>> fold(f"rankscope evaluate {'q' * 40} {'r' * 20} -m AP")[1]
-    '  rrrrrrrrrrrrrrrrrrrr -m AP'
-    """
+    """A long command over several lines, which still works when it is pasted. An option stays with its value."""
     if not command.startswith("rankscope "):
         return [command]
     lines = [""]

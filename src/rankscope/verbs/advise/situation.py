@@ -121,11 +121,7 @@ class Situation:
         return len(self.with_relevant) / self.queries
 
     def precision_ceiling(self, k: int) -> float:
-        """P@k of a perfect ranking.
-
-        >>> Situation(2, 4, {1.0: 4}, 1.0, np.array([1, 3]), np.array([0, 0]), []).precision_ceiling(2)
-        0.75
-        """
+        """P@k of a perfect ranking."""
         return math.fsum((np.minimum(self.relevant, k) / k).tolist()) / self.queries
 
     def recall_ceiling(self, k: int) -> float:

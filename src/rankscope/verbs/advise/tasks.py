@@ -203,11 +203,7 @@ BY_NAME = {_fold_name(name): task for task in TASKS for name in (task.name, *tas
 
 
 def task_called(name: Any) -> Task:
-    """Return the task with this name or alias. Raises InputError with the nearest for an unknown name.
-
-    >>> task_called("Legal").name, task_called("first_stage").name
-    ('recall', 'candidates')
-    """
+    """Return the task with this name or alias. Raises InputError with the nearest for an unknown name."""
     there = ", ".join(task.name for task in TASKS)
     if not isinstance(name, str):
         raise InputError(f"task={name!r}: a task is a name, like 'web': {there}")

@@ -61,11 +61,7 @@ def find_metric(name: str) -> type[Metric]:
 
 
 def find_usual(spelling: str) -> Metric:
-    """The metric that a spelling means. One that needs parameters has those it is mostly used with.
-
-    >>> find_usual("P"), find_usual("RBP(p=0.5)")
-    (P@10, RBP(p=0.5))
-    """
+    """The metric that a spelling means. One that needs parameters has those it is mostly used with."""
     try:
         return parse(spelling).ready()
     except InputError:

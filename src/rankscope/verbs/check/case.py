@@ -55,11 +55,7 @@ Means = Mapping[str, float]  # by run
 
 
 def against(one: float, other: float) -> str:
-    """Return two means for comparison.
-
-    >>> against(0.5, 0.4)
-    '0.5000 vs 0.4000'
-    """
+    """Return two means for comparison."""
     return f"{words.number(one, digits=4)} vs {words.number(other, digits=4)}"
 
 
@@ -96,12 +92,7 @@ class Alternative:
 
     @property
     def winners(self) -> str:
-        """The leading runs in words; empty if one run leads under both metrics, or all are even.
-
-        >>> from rankscope.metrics import AP, nDCG
-        >>> Alternative(AP(), nDCG(), {"a": 0.5, "b": 0.1}, {"a": 0.3, "b": 0.6}).winners
-        'a leads on AP (0.5000 vs 0.1000) and b on nDCG (0.6000 vs 0.3000)'
-        """
+        """The leading runs in words; empty if one run leads under both metrics, or all are even."""
         if self.rivals is None:
             return ""
         first, second = self.rivals

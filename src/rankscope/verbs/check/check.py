@@ -107,11 +107,7 @@ def _check_log(
 
 
 def scale_of(scale: Any) -> tuple[float, float] | None:
-    """The lowest and the highest grade of a scale: ``0-3``, ``0..3`` or a pair of numbers.
-
-    >>> scale_of("0-3")
-    (0.0, 3.0)
-    """
+    """The lowest and the highest grade of a scale: ``0-3``, ``0..3`` or a pair of numbers."""
     if scale is None:
         return None
     ends = scale

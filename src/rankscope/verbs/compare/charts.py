@@ -367,10 +367,6 @@ def file_names(contrasts: Sequence[Contrast]) -> Mapping[tuple[str, str], str]:
 
 
 def slug(text: str, most: int = 18) -> str:
-    """A name within the name of a file: small letters and digits of ASCII, joined by hyphens.
-
-    >>> slug("BM25 (tuned).run")
-    'bm25-tuned-run'
-    """
+    """A name within the name of a file: small letters and digits of ASCII, joined by hyphens."""
     kept = "".join(sign if sign.isascii() and sign.isalnum() else " " for sign in text.lower())
     return "-".join(kept.split())[:most].strip("-")

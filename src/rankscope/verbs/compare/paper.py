@@ -53,11 +53,7 @@ def _column(family: Family, panel: Panel, letters: dict[str, str], digits: int) 
 
 
 def _letter(number: int) -> str:
-    """The letter of a system; two where there are more systems than letters.
-
-    >>> _letter(0), _letter(25), _letter(26), _letter(52)
-    ('a', 'z', 'aa', 'ba')
-    """
+    """The letter of a system; two where there are more systems than letters."""
     more, place = divmod(number, len(ascii_lowercase))
     return (_letter(more - 1) if more else "") + ascii_lowercase[place]
 

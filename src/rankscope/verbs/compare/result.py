@@ -177,6 +177,7 @@ class Comparison(ContrastResult):
     views = VIEWS
     formats = FORMATS
     of_latex = ("caption", "label", "digits")
+    appended = "slices"
 
     # -- what was compared --------------------------------------------------------------------------
 
@@ -291,20 +292,6 @@ class Comparison(ContrastResult):
             "anova": self.all_pairs, "slices": self.slices, "tradeoffs": self.tradeoffs, "risk": self.risks, "replicates": self.measurements.replicates,
         }  # fmt: skip
         yield from (name for name, wanted in contents.items() if wanted)
-
-    def _jsonl(self, table: str) -> Iterator[str]:
-        yield from super()._jsonl(table)
-        if not table and self.slices is not None:
-            yield from super()._jsonl("slices")
-
-    def _csv(self, table: str) -> Iterator[str]:
-        if table or self.slices is None:
-            yield from super()._csv(table)
-            return
-        from rankscope.show.text import as_csv
-
-        rows = [*self.to_dicts(), *self.to_dicts("slices")]
-        yield from as_csv(self.view("slices").header(self), rows)
 
     # -- for people ---------------------------------------------------------------------------------
 

@@ -106,13 +106,7 @@ NOTHING = ("nothing returned", "top unjudged", "nothing relevant retrieved", "be
 
 
 def kind_of(facts: QueryFacts) -> Array:
-    """Return the number in ``KINDS`` of each query's kind: the first whose rule holds. Every query has exactly one.
-
-    >>> one = np.array([1])
-    >>> facts = QueryFacts(10, 2 * one, one, one, 4 * one, 10 * one, 10 * one, 6 * one, np.array([0.5]))
-    >>> [KINDS[number].name for number in kind_of(facts)]
-    ['low in the top']
-    """
+    """Return the number in ``KINDS`` of each query's kind: the first whose rule holds. Every query has exactly one."""
     holds = [np.asarray(kind.rule(facts), dtype=bool) for kind in KINDS]
     assert np.logical_or.reduce(holds).all(), "every query fails in some way"
     return np.asarray(np.argmax(np.stack(holds), axis=0))
@@ -205,11 +199,7 @@ def at_ranks(metric: Metric, judged: Judged) -> list[RankCounts]:
 
 
 def typical(first: Array) -> tuple[float, float]:
-    """The typical rank of a first relevant document: the harmonic mean of the ranks, and the lower median. A query without one counts as infinitely deep.
-
-    >>> typical(np.array([1, 2, 0, 4]))  # 4 / (1 + 1/2 + 0 + 1/4), and the second of 1, 2, 4, never
-    (2.2857142857142856, 2.0)
-    """
+    """The typical rank of a first relevant document: the harmonic mean of the ranks, and the lower median. A query without one counts as infinitely deep."""
     ranks = sorted(float(rank) if rank else math.inf for rank in first.tolist())
     inverse = math.fsum(1.0 / rank for rank in ranks)
     return (len(ranks) / inverse if inverse else math.inf, ranks[(len(ranks) - 1) // 2]) if ranks else (math.nan,) * 2

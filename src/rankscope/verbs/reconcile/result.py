@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Column, Heading, Paragraph, Table, Value
+from rankscope.blocks import EMPTY, Column, Heading, Paragraph, Table, Value
 from rankscope.dialects import Convention
 from rankscope.metrics import Metric
 from rankscope.scoring.definitions import MetricDefinition
 from rankscope.scoring.policies import POLICIES
-from rankscope.scoring.scores import Scores
-from rankscope.show.result import Col, Result, Shown, View, table_of
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.result import Col, Shown, View, table_of
 from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.reconcile.slips import SlipSearch
 
@@ -129,7 +129,7 @@ class Match:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reconciliation(Result):
+class Reconciliation(OfScores):
     """The values of each tool for a metric, rankscope first, and the definitions that give the ``value`` in question.
 
     If no convention gives it, ``slips`` holds the arithmetic slips that were tried. ``more`` holds the results of other metrics.
@@ -155,24 +155,9 @@ class Reconciliation(Result):
     )
 
     @property
-    def conventions(self) -> Mapping[str, Any]:
-        """The policies of our own value."""
-        return self.scores.conventions
-
-    @property
-    def warnings(self) -> Sequence[Caution]:
-        """Problems of the data that affect all values alike; they are not printed."""
-        return self.scores.warnings
-
-    @property
     def parts(self) -> Sequence[Reconciliation]:
         """The results of all metrics, this one first."""
         return (self, *self.more)
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """The notes of the readers."""
-        return self.scores.notes
 
     @property
     def ours(self) -> tuple[float, ...]:

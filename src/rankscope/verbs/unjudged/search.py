@@ -189,9 +189,6 @@ def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tupl
 
     All ways if they are at most ``limit``. Otherwise the ways that rise or fall along the documents, then only those with the
     lowest and the highest grade, then some of these. If ``ordered``, rising and falling ways are enough.
-
-    >>> ways(2, (0.0, 1.0), 100, ordered=True)[0].tolist()
-    [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]
     """
     if not ordered and len(levels) ** count <= limit:
         return np.array(list(product(levels, repeat=count))), True
@@ -209,10 +206,6 @@ def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
 
     Small rankings with some judged documents show it, by grading every set of the others. A metric that divides by the ideal fails,
     as one more relevant document changes the ideal.
-
-    >>> from rankscope.metrics import DCG, P, nDCG
-    >>> alone(P @ 5, 1.0), alone(DCG @ 5, 2.0), alone(nDCG @ 5, 2.0)
-    (True, True, False)
     """
     if ties not in PLAIN or not metric.monotone or getattr(metric, "judged_only", False):
         return False

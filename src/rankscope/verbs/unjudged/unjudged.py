@@ -327,12 +327,7 @@ def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], gr
 
 
 def top_grade(metric: Metric, highest: float) -> float:
-    """Return the best grade of a document: the metric's if it was given one, otherwise the ``highest`` of the qrels, and at least relevant.
-
-    >>> from rankscope.metrics import ERR, P, RBP
-    >>> [top_grade(m, 2.0) for m in (P @ 5, ERR @ 5, RBP(max_grade=3))], top_grade(P(level=2) @ 5, 1.0)
-    ([2.0, 2.0, 3.0], 2.0)
-    """
+    """Return the best grade of a document: the metric's if it was given one, otherwise the ``highest`` of the qrels, and at least relevant."""
     own = getattr(metric, "max_grade", None)
     if isinstance(own, int | float) and own != getattr(type(metric), "max_grade", None):
         return float(own)

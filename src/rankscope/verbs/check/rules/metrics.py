@@ -157,12 +157,7 @@ def _lead_below(case: CheckCase, metric: Metric) -> dict[str, Any]:
 
 
 def weight_below(metric: DCG, depth: int) -> float:
-    """Return the share of a discount's weight below rank 10, down to a depth.
-
-    >>> from rankscope.metrics import nDCG
-    >>> round(weight_below(nDCG @ 100, 100), 2)
-    0.78
-    """
+    """Return the share of a discount's weight below rank 10, down to a depth."""
     weight = metric.discounts(np.arange(1, depth + 1)).tolist()
     whole = math.fsum(weight)
     return math.fsum(weight[RANKS_SEEN:]) / whole if whole else 0.0
