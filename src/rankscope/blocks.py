@@ -168,8 +168,6 @@ Block = Table | Paragraph | Heading | Notes | Facts | Code
 EMPTY = Paragraph("")
 
 
-# --- charts
-
 Form = Literal["intervals", "bars", "ordered", "stacked", "points", "lines", "steps", "heat"]
 
 
@@ -238,9 +236,6 @@ def other_than(header: str, *others: str) -> str:
     return f"{header} (value)" if header in others else header
 
 
-# --- rankings to look into
-
-
 @dataclass(frozen=True)
 class Document:
     """A document of the shown rankings: ``grade`` (None: not in the qrels), and by run ``ranks`` (0: not retrieved) and ``adds``, its share of the leading metric."""
@@ -304,8 +299,6 @@ class Explorer:
     cutoffs: tuple[int | None, ...] = ()
     marks: str = ""
 
-
-# --- pages
 
 Tone = Literal["better", "worse", "unclear", "same", "opposite", "invalid", "plain"]
 

@@ -210,9 +210,6 @@ def _in_words(kind: Any) -> str:
     return plainly.get(get_origin(kind) or kind, str(kind))
 
 
-# --- the base of every kind, and its catalogue ---------------------------------------------------------
-
-
 class _DeclaredType(type):
     """The type of declared classes, with ``@``: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
@@ -391,9 +388,6 @@ def required_parameters(cls: type[Declared]) -> list[str]:
     """The parameters without a default, and the needed ones."""
     known = parameters(cls)
     return [name for name, default in cls.defaults.items() if default is MISSING or known[name][1].needed]
-
-
-# --- the reader of spellings, like nDCG(gain='exponential')@5,10 ---------------------------------------
 
 
 _SPELLING = re.compile(r"(?P<name>[\w+-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@(?P<at>[^@()]+))?", re.DOTALL)

@@ -290,7 +290,8 @@ def test_moments_of_set() -> None:
         Moments.of_set([[0.1, 1.0], [0.7, 2.0], [0.2, 1.0]]),
         Moments.of_set([[0.7, 2.0], [0.2, 1.0], [0.1, 1.0]]),
     )
-    assert one.mean.tolist() == other.mean.tolist() and one.products.tolist() == other.products.tolist()
+    assert one.mean.tolist() == other.mean.tolist()
+    assert one.products.tolist() == other.products.tolist()
 
 
 def test_moments_of_sums() -> None:

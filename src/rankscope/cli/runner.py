@@ -59,8 +59,6 @@ class Call:
         self.quiet: bool = ctx.params.get("quiet", False)
         self.out: str | None = ctx.params.get("out")
 
-    # -- options ----------------------------------------------------------------------------------
-
     @cached_property
     def settings(self) -> Settings | None:
         """The settings of the project, if the command uses them."""
@@ -118,8 +116,6 @@ class Call:
         if self.settings is not None and self.settings.place and not self.quiet:
             output.say(f"settings: {self.settings.place}")
 
-    # -- inputs -------------------------------------------------------------------------------------
-
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments of the verb, except metrics."""
         if "log" in self.params and "log" not in self.own:
@@ -173,8 +169,6 @@ class Call:
                 yield value
         if self.settings is not None and self.settings.file:
             yield self.settings.file
-
-    # -- output -------------------------------------------------------------------------------------
 
     @cached_property
     def form(self) -> str:

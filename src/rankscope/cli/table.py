@@ -29,8 +29,6 @@ from rankscope.cli.commands import (
 )
 
 # fmt: off
-# --- commands
-
 COMMANDS = (
     Command("evaluate", "Score rankings against judgments.",
         """Score one or more RUNs against the judgments in QRELS.

@@ -73,9 +73,6 @@ def _texts(column: Any) -> tuple[Array, Array]:
     return ends, np.frombuffer(data, dtype=np.uint8)[ends[0] : ends[-1]]
 
 
-# --- pack ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class RowPacker:
     """Packs batches on an executor: the rows of one bucket, among about ``rows`` rows of at most ``pieces`` columns, become one value."""
@@ -216,9 +213,6 @@ def _fill(columns: Sequence[Any], pieces: int) -> Any:
     names = [name for name, _ in packed_columns(pieces)]
     nothing = pa.nulls(len(columns[0]), pa.binary())
     return pa.RecordBatch.from_arrays([*columns, *[nothing] * (len(names) - len(columns))], names)
-
-
-# --- unpack -------------------------------------------------------------------------------------------------------
 
 
 @dataclass

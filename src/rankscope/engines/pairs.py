@@ -25,9 +25,6 @@ def without(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Fram
     return rows.join(other, on=on, how="anti", maintain_order="left")
 
 
-# --- ids that mean the same and are written differently ----------------------------------------------
-
-
 @dataclass(frozen=True)
 class Spelling:
     """A way in which ids differ, in ``words``: ids of one ``side`` (empty: of both) are the same without the ``pattern``."""

@@ -86,9 +86,6 @@ def query_of(plan: bytes) -> pl.LazyFrame:
         raise InputError(f"the executors have Polars {pl.__version__}, which cannot read the query: {error}") from None
 
 
-# --- on the way ----------------------------------------------------------------------------------------------------
-
-
 def kind_sent(kind: pl.DataType) -> str:
     """The type in which the cells of a column are sent: ``string``, ``double`` or ``bigint``, empty if they cannot be sent."""
     if kind == pl.String or kind.is_decimal():
@@ -152,8 +149,6 @@ class RowReading:
         """Rows that were sent, in their order and types."""
         return rows.sort(ORDER).select(_as_it_was(name, kind) for name, kind in self.schema)
 
-
-# --- on the way back ----------------------------------------------------------------------------------------------
 
 ANSWER = (("answer", "binary"), ("also", "binary"))  # a frame, or an object beside the answers
 

@@ -71,9 +71,6 @@ def option(frame: Frame, name: str) -> int:
     return int(text)
 
 
-# --- columns --------------------------------------------------------------------------------------------------
-
-
 def kinds_of(frame: Frame) -> dict[str, str]:
     """The columns of a frame with their types: ``text``, ``whole``, ``float``, or the name of another type."""
     try:
@@ -168,9 +165,6 @@ def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
     except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
         fail(error)
     return None if more else collect(frame)
-
-
-# --- parts ----------------------------------------------------------------------------------------------------
 
 
 def _map_parts(
@@ -345,9 +339,6 @@ def keep(frame: Frame) -> Frame:
         return frame.persist()
     finally:
         settings.set(ADAPTIVE, before)
-
-
-# --- files, for the command line ------------------------------------------------------------------------------
 
 
 def session_of(master: str | None) -> Any:

@@ -258,9 +258,6 @@ def _arranged(judged: Judged, pending: Sequence[_Tried]) -> Judged:
     return replace(many, in_run=in_run, **columns)
 
 
-# --- what a metric is over all orders of equal scores: the mean, the best and the worst ----------------
-
-
 def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int) -> list[Values]:
     """The values of metrics under a tie policy. ``judged`` is cut at ``depth`` already if the policy is one order."""
     if ties not in {"expected", "best", "worst"}:

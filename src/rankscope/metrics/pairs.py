@@ -276,9 +276,6 @@ def refuse_more_than(metric: Metric, candidates: int, lists: Lists) -> None:
         )
 
 
-# --- pairs of retrieved documents, judged or not
-
-
 class Accuracy(Metric):
     """The probability that a retrieved relevant document ranks above a retrieved non-relevant one."""
 

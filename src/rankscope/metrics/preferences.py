@@ -294,9 +294,6 @@ class NumPrefsFul(_PreferenceMetric):
         return Terms(lists, {"preferences fulfilled": over_aspects(fulfilled)})
 
 
-# --- metrics averaged over several judges of the same documents
-
-
 Multiple = Annotated[float, Param("the depth as a multiple of the number of relevant documents", above=0, high=1000)]
 
 

@@ -75,8 +75,6 @@ def ranked_lists(ranking: Any, level: float, options: Mapping[str, Any], lengths
     return RankedBatch(end_to_end([_read_list(one, level, part) for one, part in zip(ranking, parts, strict=True)]))
 
 
-# --- lists of plain grades: read all at once -----------------------------------------------------------
-
 PLAIN = {int, float, bool, type(None)}  # types that become a grade unchanged
 
 
@@ -151,9 +149,6 @@ def _grade_of_missing(level: float) -> float:
     return max(level, 1.0) if level else 1.0
 
 
-# --- lists of items
-
-
 def lists_of_items(ranking: Any, items: Any, history: Any, user: Any, judgments: Any) -> Judged:
     """Lists of item ids as the output of an engine: the judged documents, and every item shown."""
     several = [list(one) for one in ranking] if is_batch(ranking) else [list(ranking)]
@@ -175,9 +170,6 @@ def lists_of_items(ranking: Any, items: Any, history: Any, user: Any, judgments:
     worth = np.array([row[1] for row in rows], dtype=float)
     names = [str(n) for n in range(len(several))]
     return Judged(names, size, held, inside, worth, rank, rank, np.ones(len(rank), dtype=np.int64), shown=shown)
-
-
-# --- lists read one by one -------------------------------------------------------------------------------
 
 
 def _of_list(name: str, value: Any, i: int, count: int) -> Any:

@@ -187,8 +187,6 @@ SETS: dict[str, tuple[str, ...]] = {
 }
 
 
-# --- names that only ranx has: ``map@100-l2``, ``rbp.95``, ``f1``
-
 # names without a cutoff mean whole rankings; trec_eval also has recall
 WHOLE = {
     "precision": "SetP", "f1": "SetF", "dcg_burges": "DCG(gain='exponential')", "ndcg_burges": "nDCG(gain='exponential')",

@@ -192,9 +192,6 @@ def _shape(values: Array) -> str:
     return " x ".join(f"{n:,}" for n in values.shape) or "a single number"
 
 
-# --- values ----------------------------------------------------------------------------------------------
-
-
 def values_of_batch(request: Request, labelled: LabelledBatch) -> list[Values]:
     """The values of each metric for every list, under the policies of the request. Lists without ties have one order, which is faster."""
     ids = (

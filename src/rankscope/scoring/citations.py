@@ -129,7 +129,6 @@ def in_brackets(sources: Iterable[str], *before: str) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-# --- BibTeX
 def bibliography(sources: Iterable[str]) -> Iterator[str]:
     """Return BibTeX entries: rankscope, then each dated source once."""
     try:

@@ -212,9 +212,6 @@ def _number(keys: Keys, spots: Keys, rows: Codes | None = None) -> tuple[Codes, 
     return None if numbering.full else (np.concatenate(firsts), codes)
 
 
-# --- propensities -----------------------------------------------------------------------------------------------------
-
-
 def _propensities(log: Log, frame: pl.DataFrame, logging: Any) -> dict[Level, Array]:
     if logging is not None:
         return {}
@@ -300,9 +297,6 @@ def _curve(value: Any) -> Examination:
             )
         value = numbers
     return Examination.of(value)
-
-
-# --- targets ----------------------------------------------------------------------------------------------------------
 
 
 def targets_of(made: EventLog, source: Any) -> dict[str, TargetPolicy]:

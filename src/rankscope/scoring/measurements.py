@@ -159,9 +159,6 @@ def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
     return list(dict.fromkeys([first, *parsed]))
 
 
-# --- runs and results ------------------------------------------------------------------------------------
-
-
 def _refuse_policies(policies: Iterable[str]) -> None:
     for name in policies:
         if name in POLICIES and name not in {"seed", "ignore"}:
@@ -259,9 +256,6 @@ def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
     return [replace(panel, clusters=codes) for panel in panels]
 
 
-# --- tables of scores ------------------------------------------------------------------------------------
-
-
 def _where(systems: Any) -> Any:
     if systems is None or not isinstance(systems, str):
         return "auto"
@@ -342,9 +336,6 @@ def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
     low, high = metric.range
     inside = bool(((known >= low - 1e-9) & (known <= high + 1e-9)).all())
     return Panel(Measure(str(metric), metric.better, (low, high) if inside else UNKNOWN), table.systems, ids, values)
-
-
-# --- repetitions of one system ---------------------------------------------------------------------------
 
 
 def _with_repetitions(measurements: Measurements, systems: Mapping[str, str]) -> Measurements:

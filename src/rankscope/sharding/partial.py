@@ -172,9 +172,6 @@ def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) 
     return PartialScores(number, of, request, terms, QrelsFacts.of(grades), share)
 
 
-# -- the request as plain values --------------------------------------------------------------------
-
-
 def terms_of(request: Request) -> dict[str, Any]:
     """A request as plain values from which it can be made again. Raises InputError for inputs that exist only in memory."""
     if request.policies.knows_items:
@@ -239,9 +236,6 @@ def request_of(terms: Mapping[str, Any]) -> Request:
         policies["fold"] = Fold(**policies["fold"])
     options = {name: terms[name] for name in ("interval", "level", "clusters")}
     return Request.of([*terms["metrics"], *terms["facts"]], policies, **options)
-
-
-# -- judged documents as a table of one row, a list per array --------------------------------------------
 
 
 def _pack(share: JudgedShare, orders: Sequence[Order]) -> tuple[pl.DataFrame, dict[str, Any]]:

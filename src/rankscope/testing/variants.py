@@ -78,8 +78,6 @@ def _is_within(value: float, param: Param) -> bool:
     return param.low <= value <= param.high and value > param.above
 
 
-# --- worked examples, declared as arithmetic
-
 _DO: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
 }  # fmt: skip

@@ -220,8 +220,6 @@ def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, ReaderNotes]:
     return replace(table, source=replace(table.source, place_of=lambda row: row_place(label, ids[row]))), reader_notes
 
 
-# --- tallies ----------------------------------------------------------------------------------------------------
-
 NOTHING = ExactSum()
 NO_ENDS = (math.inf, -math.inf)
 

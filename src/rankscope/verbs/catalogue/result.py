@@ -47,9 +47,6 @@ def usual(cls: type[Metric]) -> Metric:
     return cls(cutoff=10) if needed == ["cutoff"] else parse(cls.examples[0].metric)
 
 
-# --- for people ---
-
-
 def _next(command: str, call: str, then: str = "") -> Paragraph:
     return Paragraph(f"next: {by_caller(command, call)}{then}", quiet=True)
 
@@ -213,9 +210,6 @@ def trec_names(cls: type[Metric]) -> list[str]:
 
 def _span(metric: Any) -> str:
     return words.in_table("…".join(map(words.amount, metric.range)))
-
-
-# --- for programs ---
 
 
 def _example_record(example: Example) -> dict[str, Any]:

@@ -44,9 +44,6 @@ def rivals(family: Family) -> list[Contrast]:
     return sorted(family.of(family.primary.name), key=lambda c: -sign * c.difference)
 
 
-# --- means -----------------------------------------------------------------------------------------------
-
-
 def forests(family: Family) -> Iterator[Chart]:
     """The differences of the means with their adjusted intervals, as one chart, or for metrics of wide ranges several small ones."""
     first, *others = family.panels
@@ -141,9 +138,6 @@ def side_of(panels: Sequence[Panel]) -> str:
     }[ways.pop()]
 
 
-# --- counts ----------------------------------------------------------------------------------------------
-
-
 def outcome_counts(family: Family) -> Iterator[Chart]:
     """Queries better, same and worse: one row per metric for one rival, else one row per run on the primary metric."""
     alone = len(family.of(family.primary.name)) == 1
@@ -165,9 +159,6 @@ def outcome_counts(family: Family) -> Iterator[Chart]:
         "A small lead on many queries and a large one on few are different things.",
         axes=(("queries", f"queries, {mine[0].run} against {against}" if alone else f"queries, by {family.primary.name} against {against}"),),
     )  # fmt: skip
-
-
-# --- query by query --------------------------------------------------------------------------------------
 
 
 def waterfall(c: Contrast, name: str) -> Chart:
@@ -282,9 +273,6 @@ def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table
     )  # fmt: skip
 
 
-# --- each run against each -------------------------------------------------------------------------------
-
-
 def pair_differences(order: Sequence[str], contrasts: Sequence[Contrast]) -> Chart:
     """Differences of all pairs of systems as a picture; a system against itself differs by 0."""
     rows: list[tuple[Value, ...]] = []
@@ -316,9 +304,6 @@ def pair_p_values(order: Sequence[str], contrasts: Sequence[Contrast], note: str
     columns = (Column("run"), *(Column(name, "value") for name in order))
     title = f"p-values on {contrasts[0].metric}"
     return Table(columns, tuple(rows), best=frozenset(clear), note=note, name="pairs-p", title=title)
-
-
-# --- words and values --------------------------------------------------------------------------------------
 
 
 def name_of(family: Family, c: Contrast) -> str:

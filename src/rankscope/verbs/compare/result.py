@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 NAMED = 12  # runs of a top group that a table names
 
-# --- the views -------------------------------------------------------------------------------------------
-
 
 def _risk_interval(risk: Risk) -> Value:
     lower, upper = risk.bounds.lower, risk.bounds.upper
@@ -151,9 +149,6 @@ VIEWS = (
 )  # fmt: skip
 
 
-# --- the result ------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ContrastResult):
     """Which runs are better, by how much, and whether the difference is real.
@@ -178,8 +173,6 @@ class Comparison(ContrastResult):
     formats = FORMATS
     of_latex = ("caption", "label", "digits")
     appended = "slices"
-
-    # -- what was compared --------------------------------------------------------------------------
 
     @property
     def families(self) -> Sequence[Family]:
@@ -242,8 +235,6 @@ class Comparison(ContrastResult):
         """Return the canonical spelling of a metric."""
         return spelled(metric)
 
-    # -- for programs -------------------------------------------------------------------------------
-
     @property
     def conventions(self) -> dict[str, Any]:
         """Under which policies runs were scored, and how they were compared."""
@@ -292,8 +283,6 @@ class Comparison(ContrastResult):
             "anova": self.all_pairs, "slices": self.slices, "tradeoffs": self.tradeoffs, "risk": self.risks, "replicates": self.measurements.replicates,
         }  # fmt: skip
         yield from (name for name, wanted in contents.items() if wanted)
-
-    # -- for people ---------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
         """The verdict: the best run within the limits on costs, if any; then the primary metric, and where the others differ from it.
@@ -462,9 +451,6 @@ class Comparison(ContrastResult):
             yield self.measurements.scores.request.small_print()
         elif self.measurements.ignored:
             yield POLICIES["ignore"].brief(self.measurements.ignoring()["ignore"])
-
-
-# --- in words --------------------------------------------------------------------------------------------
 
 
 OTHERWISE = {

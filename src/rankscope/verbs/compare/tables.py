@@ -25,7 +25,6 @@ FEW = 3  # as many runs get sentences of their own; more are counted
 MARKS = {"better": "*", "different": "*", "worse": "†"}
 MAX_SIGN_FLIPS = 300  # comparisons with a sign-flip test, which takes long
 
-# --- for programs ----------------------------------------------------------------------------------------
 
 CHANCES = ("better", "worse", "practically_equal")
 
@@ -70,9 +69,6 @@ def record_columns(family: Family) -> tuple[Col, ...]:
         *(columns_named(*WITH_MARGIN) if family.method.margin is not None else ()),
         *([chances] if family.method.bayes else ()),
     )  # fmt: skip
-
-
-# --- for people ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -165,9 +161,6 @@ def how(family: Family) -> str:
     each = "" if method.family == "all" or len(family.panels) == 1 else " per metric"
     corrected = f"{method.correction.name} over {size:,} comparisons{each}"
     return corrected if method.correction.joint else f"{test}, {corrected}"
-
-
-# --- tables ----------------------------------------------------------------------------------------------
 
 
 def columns_of(family: Family, parted: bool = False) -> list[str]:

@@ -198,9 +198,6 @@ def _distance(one: Sequence[float], two: Sequence[float]) -> float:
     return max((math.inf if math.isnan(a - b) else abs(a - b) for a, b in pairs), default=0.0)
 
 
-# --- the search for the source of a number -----------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Target:
     text: str

@@ -204,8 +204,6 @@ class Reconciliation(OfScores):
         top = [run for run, value in zip(self.runs, values, strict=True) if best - sign * value <= CLOSE]
         return top[0] if len(top) == 1 else ""
 
-    # -- for people -----------------------------------------------------------------------------------
-
     def sentences(self) -> Iterator[str]:
         """The answer, metric by metric."""
         for part in self.parts:
