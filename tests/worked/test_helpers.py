@@ -805,3 +805,21 @@ def test_unjudged_unjudged_top_grade() -> None:
         [2.0, 2.0, 3.0],
         2.0,
     )
+
+
+def test_show_result_blocks_in_caller_syntax() -> None:
+    from rankscope.blocks import EMPTY, Paragraph
+    from rankscope.show.result import blocks_in_caller_syntax
+
+    blocks = blocks_in_caller_syntax([Paragraph("9 more rows: --details shows all"), EMPTY])
+    assert [block.text for block in blocks] == ["9 more rows: details=True shows all", ""]
+
+
+def test_show_result_at_a_glance() -> None:
+    from rankscope.blocks import Column, Heading, Paragraph, Table
+    from rankscope.show.result import at_a_glance
+
+    one, two = Table((Column("a"),), (("1",),)), Table((Column("b"),), (("2",),))
+    blocks = at_a_glance([Paragraph("said"), one, Heading("more"), two], [])
+    more = "1 more table: print() shows it, and report() makes a page of all."
+    assert [getattr(block, "text", block) for block in blocks] == ["said", one, more]

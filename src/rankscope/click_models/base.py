@@ -19,10 +19,8 @@ from rankscope.lists import Array
 from rankscope.lists.examination import Examination
 from rankscope.lists.pages import Pages, PairIds
 
-ROUNDS, TOLERANCE = (
-    200,
-    1e-6,
-)  # of EM: the most steps, and the gain in log-likelihood per page at which it has converged
+ROUNDS = 200  # the most steps of EM
+TOLERANCE = 1e-6  # the gain in log-likelihood per page at which EM has converged
 
 
 class ClickModel(Declared, kind="click model"):

@@ -194,14 +194,9 @@ def _shape(values: Array) -> str:
 
 def values_of_batch(request: Request, labelled: LabelledBatch) -> list[Values]:
     """The values of each metric for every list, under the policies of the request. Lists without ties have one order, which is faster."""
-    ids = (
-        [str(one) for one in labelled.query_ids]
-        if any(m.convention.ties in OVER_ORDERS for m in request.metrics)
-        else None
-    )
-    if ids is None:
+    if not any(m.convention.ties in OVER_ORDERS for m in request.metrics):
         return values_of(request, judged_batches(request, labelled.batch))
-    tied = labelled.batch.tied()
+    ids, tied = [str(one) for one in labelled.query_ids], labelled.batch.tied()
     one_order = replace(request, metrics=tuple(_in_one_order(m) for m in request.metrics))
     parts = []
     for at, part_request in ((np.flatnonzero(~tied), one_order), (np.flatnonzero(tied), request)):

@@ -177,9 +177,7 @@ def _where(one: Reference) -> tuple[str, dict[str, str]]:
         return "misc", {}
     if venue in VENUES:
         name = VENUES[venue]
-        return (
-            ("inproceedings", {"booktitle": name}) if name.startswith("Proceedings") else ("article", {"journal": name})
-        )
+        return ("inproceedings", {"booktitle": name}) if name[:11] == "Proceedings" else ("article", {"journal": name})
     volume = VOLUME.fullmatch(venue)
     if volume:
         return "article", {

@@ -99,6 +99,16 @@ class SliceMean:
     mean: Mean
 
 
+def _interval_cell(row: Any) -> Any:
+    text = words.in_table(words.interval(*row.bounds.ends))
+    return row.bounds.around(row.value, text) if row.bounds.known else None
+
+
+INTERVAL = Col(
+    "ci_lower", "ci_upper", of=lambda row: row.bounds.ends, kind="value", head="interval", cell=_interval_cell
+)
+
+
 SLICES = (
     Col("attribute", head="attribute"),
     Col("slice", of=lambda part: part.name, head="slice"),

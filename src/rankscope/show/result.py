@@ -437,11 +437,7 @@ def own_ids(frame: pl.DataFrame, whole: Iterable[str]) -> pl.DataFrame:
 
 
 def blocks_in_caller_syntax(blocks: Iterable[Any]) -> list[Any]:
-    """Return blocks with their messages in the syntax of the caller; code stays as it is.
-
-    >>> [block.text for block in blocks_in_caller_syntax([Paragraph("9 more rows: --details shows all"), EMPTY])]
-    ['9 more rows: details=True shows all', '']
-    """
+    """Return blocks with their messages in the syntax of the caller; code stays as it is."""
     say = in_caller_syntax
     out: list[Any] = []
     for block in blocks:
@@ -459,15 +455,7 @@ def blocks_in_caller_syntax(blocks: Iterable[Any]) -> list[Any]:
 
 
 def at_a_glance(blocks: Sequence[Block | Chart], charts: Sequence[Chart]) -> list[Any]:
-    """Return the blocks that a notebook shows: sentences, the first table and chart, and the number of others.
-
-    >>> from rankscope.blocks import Heading
-    >>> one, two = Table((Column("a"),), (("1",),)), Table((Column("b"),), (("2",),))
-    >>> [
-    ...     getattr(block, "text", block) for block in at_a_glance([Paragraph("said"), one, Heading("more"), two], [])
-    ... ] == ["said", one, "1 more table: print() shows it, and report() makes a page of all."]
-    True
-    """
+    """Return the blocks that a notebook shows: sentences, the first table and chart, and the number of others."""
     out: list[Any] = []
     tables = 0
     for block in blocks:

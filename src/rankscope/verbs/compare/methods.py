@@ -35,10 +35,8 @@ class Compared:
         cites = Cites(codes is not None)
         scores = measurements.scores
         request, health = (None, []) if scores is None else (scores.request, [one.health for one in scores.runs])
-        runs, metrics = (
-            words.counted(len(family.primary.systems), "run"),
-            [(panel.name, panel.metric) for panel in panels],
-        )
+        runs = words.counted(len(family.primary.systems), "run")
+        metrics = [(panel.name, panel.metric) for panel in panels]
         text = [*of_values(metrics, runs, len(family.primary.units), cites, request, health)]
         if replicates := next(iter(measurements.replicates.values()), {}):  # on one metric as on all
             several = ", ".join(f"{system} of {words.counted(one.runs, 'run')}" for system, one in replicates.items())

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table, Value, ValueRange
+from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table, Value
 from rankscope.metrics import spelled
 from rankscope.panels.cautions import comparison_cautions
 from rankscope.panels.contrast import Contrast
@@ -44,9 +44,8 @@ NAMED = 12  # runs of a top group that a table names
 
 
 def _risk_interval(risk: Risk) -> Value:
-    lower, upper = risk.bounds.lower, risk.bounds.upper
-    text = words.in_table(words.interval(lower, upper, sign=True, apart=(0.0,)))
-    return ValueRange(risk.value, lower, upper, text) if risk.bounds.known else None
+    text = words.in_table(words.interval(*risk.bounds.ends, sign=True, apart=(0.0,)))
+    return risk.bounds.around(risk.value, text) if risk.bounds.known else None
 
 
 def _slice_columns(comparison: Comparison) -> tuple[Col, ...]:
@@ -126,7 +125,7 @@ VIEWS = (
         "risk",
         (
             Col("run", head="run"), Col("baseline"), Col("metric", head="metric"), Col("urisk", of=lambda risk: risk.value, kind="value", head="U_risk"),
-            Col("ci_lower", "ci_upper", of=lambda risk: (risk.bounds.lower, risk.bounds.upper), kind="value", head="interval", cell=_risk_interval),
+            Col("ci_lower", "ci_upper", of=lambda risk: risk.bounds.ends, kind="value", head="interval", cell=_risk_interval),
             Col("lost", kind="value", head="of losses"), Col("trisk", of=lambda risk: risk.t, kind="value", head="T_risk"),
             Col("georisk", of=lambda risk: risk.geo, kind="value", head="GeoRisk"), Col("queries", kind="count"),
         ),

@@ -187,14 +187,8 @@ class Reproduction(Result):
         if math.isnan(effect.ratio):
             return f"{effect.contrast.metric}: the original equals its baseline on average, so the effect ratio is undefined."
         ratio = words.number(effect.ratio, digits=2)
-        meaning = (
-            "the effect is reproduced"
-            if 0.9 <= effect.ratio <= 1.1
-            else "weaker"
-            if 0 < effect.ratio < 1
-            else "stronger"
-        )
-        meaning = "in the other direction" if effect.ratio <= 0 else meaning
+        meaning = "in the other direction" if effect.ratio <= 0 else "weaker" if effect.ratio < 1 else "stronger"
+        meaning = "the effect is reproduced" if 0.9 <= effect.ratio <= 1.1 else meaning
         return f"{effect.contrast.metric}: effect ratio {ratio}: {meaning}."
 
     def body(self, per_query: bool = False, **_: Any) -> Iterator[Sequence[Shown]]:
