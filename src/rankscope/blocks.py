@@ -25,15 +25,7 @@ class ValueRange:
 
     @staticmethod
     def note(ranges: Sequence[ValueRange], which: str) -> str:
-        """Return the legend of intervals in a table: ``±`` for equal sides, ``-`` and ``+`` for unequal ones.
-
-        >>> ValueRange.note([ValueRange(0.5, 0.4, 0.6)], "the 95% interval")
-        '± is half of the 95% interval'
-        >>> ValueRange.note([ValueRange(0.5, 0.4, 0.6), ValueRange(0.9, 0.7, 1.0)], "the 95% interval")
-        '± is half of the 95% interval, - and + its two sides if they differ'
-        >>> ValueRange.note([ValueRange(0.9, 0.7, 1.0)], "the 95% interval"), ValueRange.note([], "the 95% interval")
-        ('- and + are the two sides of the 95% interval', '')
-        """
+        """Return the legend of intervals in a table: ``±`` for equal sides, ``-`` and ``+`` for unequal ones."""
         even = [one.even for one in ranges]
         if not any(even):
             return f"- and + are the two sides of {which}" if even else ""
@@ -139,10 +131,7 @@ class Caution:
 
 @dataclass(frozen=True)
 class Note:
-    """One thing a reader should know: the problem, its remedy, and a stable code.
-
-    On a page ``at`` is the anchor of the section that shows more, and ``where`` its title.
-    """
+    """The problem, its remedy, and a stable code. On a page ``at`` is the anchor of the section that shows more, and ``where`` its title."""
 
     text: str
     hint: str = ""
@@ -178,8 +167,6 @@ Block = Table | Paragraph | Heading | Notes | Facts | Code
 
 EMPTY = Paragraph("")
 
-
-# --- charts
 
 Form = Literal["intervals", "bars", "ordered", "stacked", "points", "lines", "steps", "heat"]
 
@@ -249,16 +236,9 @@ def other_than(header: str, *others: str) -> str:
     return f"{header} (value)" if header in others else header
 
 
-# --- rankings to look into
-
-
 @dataclass(frozen=True)
 class Document:
-    """A document in the shown part of some ranking, or among the best that a single ranking misses there.
-
-    ``grade`` is None if it is not in the qrels. ``ranks`` holds its rank in each run, 0 if not retrieved; ``adds``
-    its share of the value of the leading metric in each run.
-    """
+    """A document of the shown rankings: ``grade`` (None: not in the qrels), and by run ``ranks`` (0: not retrieved) and ``adds``, its share of the leading metric."""
 
     doc_id: str
     grade: float | None
@@ -320,8 +300,6 @@ class Explorer:
     marks: str = ""
 
 
-# --- pages
-
 Tone = Literal["better", "worse", "unclear", "same", "opposite", "invalid", "plain"]
 
 
@@ -345,11 +323,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page. ``name`` is its anchor, ``lead`` its one-sentence summary; ``folded`` ones open on demand.
-
-    ``caution`` is one caveat, with its size, which the first screen may show with a link to this section.
-    ``label`` is its title in the contents, if another.
-    """
+    """A part of a page: ``name`` is its anchor, ``lead`` its summary, ``caution`` a caveat for the first screen, ``label`` its title in the contents."""
 
     name: str
     title: str
@@ -380,11 +354,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page. ``about`` is its subject in one line, ``foot`` its last line.
-
-    An ``answer`` is the first screen; then the ``verdicts`` with their statistics are folded below it. ``exit_code`` is 3 if the
-    data refuse an answer.
-    """
+    """A whole page: ``about`` is its subject, ``foot`` its last line, ``answer`` the first screen. ``exit_code`` is 3 if the data refuse an answer."""
 
     title: str
     about: str

@@ -94,11 +94,7 @@ def _number(value: Any) -> float:
 
 
 def doc_of(owner: Any) -> str:
-    """The docstring of a class or a module. Read from the source under ``python -OO``, which drops docstrings.
-
-    >>> doc_of(Lookup).partition(":")[0]
-    'A small function written out'
-    """
+    """The docstring of a class or a module. Read from the source under ``python -OO``, which drops docstrings."""
     if sys.flags.optimize < 2:
         return getdoc(owner) or ""
     for one in getattr(owner, "__mro__", (owner,)):
@@ -182,7 +178,6 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
 
 
 def _as(kind: Any, value: Any, takes_sequence: bool) -> Any:
-    """Return a value in a type. Raises TypeError or ValueError if it has another."""
     listed = isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
     if kind is float:
         return _number(value)
@@ -215,9 +210,6 @@ def _in_words(kind: Any) -> str:
     return plainly.get(get_origin(kind) or kind, str(kind))
 
 
-# --- the base of every kind, and its catalogue ---------------------------------------------------------
-
-
 class _DeclaredType(type):
     """The type of declared classes, with ``@``: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
@@ -235,10 +227,7 @@ class _DeclaredType(type):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Declared(metaclass=_DeclaredType):
-    """Base of every kind. ``at`` names the parameter that ``@`` sets. ``listed_by`` is the command that lists the kind.
-
-    A class refuses parameters that exclude each other in a method ``check``.
-    """
+    """Base of every kind. ``at`` names the parameter that ``@`` sets, ``listed_by`` the command that lists the kind. Classes may have a method ``check``."""
 
     kind: ClassVar[str] = "thing"
     catalogue: ClassVar[dict[str, Any]] = {}
@@ -318,9 +307,9 @@ class Declared(metaclass=_DeclaredType):
         return spelled[0]  # type: ignore[no-any-return]
 
     @classmethod
-    def read_all(cls, given: Any) -> list[Self]:
+    def read_all(cls, named: Any) -> list[Self]:
         """Return the objects of this kind for one, for several, or for texts that name several. Raises InputError, with the nearest name."""
-        several = [given] if isinstance(given, str | type | Declared) or not isinstance(given, Iterable) else given
+        several = [named] if isinstance(named, str | type | Declared) or not isinstance(named, Iterable) else named
         parts = (part for one in several for part in (split_spellings(one) if isinstance(one, str) else (one,)))
         return [one for part in parts for one in (parse_all(cls, part) if isinstance(part, str) else (cls.read(part),))]
 
@@ -401,9 +390,6 @@ def required_parameters(cls: type[Declared]) -> list[str]:
     return [name for name, default in cls.defaults.items() if default is MISSING or known[name][1].needed]
 
 
-# --- the reader of spellings, like nDCG(gain='exponential')@5,10 ---------------------------------------
-
-
 _SPELLING = re.compile(r"(?P<name>[\w+-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@(?P<at>[^@()]+))?", re.DOTALL)
 _DIGITS = re.compile(r"\s*[0-9]{1,9}\s*")
 _WORDS = {"true": True, "false": False, "none": None}
@@ -427,14 +413,12 @@ def class_like(kind: type[Declared], name: str, text: str) -> Any:
 
 
 def _example_spelling(kind: type[Declared]) -> str:
-    """Return spellings for an error message."""
     usual = "nDCG@10 or P(level=2)@5" if kind.kind == "metric" else "its name"
     some = [cls.__name__ for cls in kind.catalogue.values() if parameters(cls) and kind.kind != "metric"]
     return f"{some[0]} or {some[0]}{_example_parameter(kind, kind)}" if some else usual
 
 
 def _example_parameter(kind: type[Declared], named: type[Declared]) -> str:
-    """Return a parameter for an error message: the first of the class that was named, else of any class of the kind."""
     usual = (f"({name}=...)" for cls in (named, *kind.catalogue.values()) for name in parameters(cls))
     return "(level=2)" if kind.kind == "metric" else next(usual, "(name=...)")
 
@@ -479,11 +463,7 @@ _LOOSE = re.compile(r"""('[^']*'|"[^"]*")|\s*([(@=])\s*|\s*,\s*(?=[-+\d.])""")
 
 
 def split_spellings(text: str) -> list[str]:
-    """Split a text at blanks and commas between spellings, but not inside parentheses or between cutoffs.
-
-    >>> split_spellings("nDCG@5,10 RR, P(level=2)@10")
-    ['nDCG@5,10', 'RR', 'P(level=2)@10']
-    """
+    """Split a text at blanks and commas between spellings, but not inside parentheses or between cutoffs."""
     close = re.sub(_LOOSE, lambda match: match[1] or match[2] or ",", text)
     spellings = re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close)
     return [part for spelling in spellings for part in _split_commas(spelling)] or [text]

@@ -40,10 +40,7 @@ def plain_of(column: pl.Expr, dtype: pl.DataType, where: str, expected: str = NU
 
 
 def one_key(ids: Sequence[str]) -> pl.Expr:
-    """Return one number for the ids of a row: rows are grouped and joined faster by it.
-
-    Of n ids, two share a number with a chance of n^2 / 2^65: below one in a million for 5 million.
-    """
+    """Return one number for the ids of a row, which is faster to group by. Two of 5 million ids share one with a chance below one in a million."""
     return reduce(xor, (pl.col(name).hash(seed) for seed, name in enumerate(ids, 1))).alias("key")
 
 
@@ -60,10 +57,7 @@ def first_known(column: pl.Expr) -> pl.Expr:
 
 @dataclass(frozen=True)
 class LogColumn:
-    """A column that a log may have: its ``name`` here, what it means, and the names by which people call it.
-
-    ``allows`` says what can be asked where it is there, to stand after "with it".
-    """
+    """A column that a log may have: its ``name``, its meaning, names that people use, and what it ``allows``, to stand after "with it"."""
 
     name: str
     kind: Kind
@@ -156,10 +150,7 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """The rows of a ``frame``, merged into a ``table``: a row for each combination of the columns ``by`` and those that some ``metrics`` read.
-
-    Its further columns are sums: ``ROWS`` of the rows, ``n0`` and ``d0`` of their numerators and denominators of the first metric, and so on.
-    """
+    """The rows of a ``frame``, merged into a ``table`` by columns. Its sums are ``ROWS``, and ``n0`` and ``d0`` of the first metric, and so on."""
 
     frame: pl.LazyFrame
     table: pl.DataFrame

@@ -103,10 +103,7 @@ def _refuse(label: str, why: str, needed: int, bound: str) -> NoReturn:
 
 
 def free_memory() -> int | None:
-    """The number of bytes this process may still take: what the system has, the group of processes may use, and limits allow.
-
-    None if the system does not say.
-    """
+    """The number of bytes this process may still take by the system, its group and limits. None if the system does not say."""
     bounds = []
     for path, pattern, unit in FREE:
         with suppress(OSError, ValueError):
@@ -127,9 +124,6 @@ def map_parts(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
 
     No more parts are taken ahead than there are threads, so that memory holds one part per thread. A single part is worked on at once,
     without a thread.
-
-    >>> list(map_parts(len, ["one", "three"]))
-    [3, 5]
     """
     parts = iter(parts)
     first = list(islice(parts, 2))

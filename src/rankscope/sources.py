@@ -21,12 +21,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a table, with the assumptions of its reader (``notes``) and its ``faults``.
-
-    ``line_of(row)`` is the 1-based line of a 0-based row, in formats with lines. ``place_of(row)`` also names the file, if there are
-    several. ``whole`` holds ids that were whole numbers in a data frame. ``sha256()`` and ``same()`` raise DataError if the file has
-    changed since it was read.
-    """
+    """The source of a table, with ``notes`` and ``faults`` of its reader. Rows have a line or place, ``whole`` ids were whole numbers. ``sha256()`` and ``same()`` raise DataError for a changed file."""
 
     label: str
     kind: str = "table"

@@ -12,11 +12,7 @@ from rankscope.errors import InputError, RankscopeError
 
 
 def write_file(path: str | Path, pieces: Iterable[str | bytes]) -> None:
-    """Write a file next to its place and move it there when all of it is on the disk. What was there is replaced at once.
-
-    Text becomes UTF-8, and halves of characters their escapes. A pipe or a device is written to as it is, and a link is followed.
-    Raises InputError if it cannot be written, and leaves nothing then.
-    """
+    """Write a file next to its place and move it there when all is on the disk. Pipes, devices and links are followed. Raises InputError if it fails."""
     try:
         if Path(path).exists() and not Path(path).is_file():
             with Path(path).open("wb") as stream:

@@ -1,7 +1,4 @@
-"""Messages in the syntax of the caller: options for the command line, keywords for Python.
-
-Messages are written with options (``--depth 20``). In Python they are translated when they are printed.
-"""
+"""Messages in the syntax of the caller: they are written with options (``--depth 20``), and translated to keywords for Python."""
 
 from __future__ import annotations
 
@@ -25,15 +22,7 @@ COMMAND = re.compile(r"`?rankscope [a-z]+(?: [^,;:()]*?)?(?=[,;:()]|\.(?:\s|$)|$
 
 
 def in_caller_syntax(text: str) -> str:
-    """Return a message with Python's keywords in place of options, unless the command line runs; whole commands stay.
-
-    >>> VALUES["duplicates"] = ("error", "first", "best")
-    >>> (
-    ...     in_caller_syntax("remove one, or choose --duplicates first or best"),
-    ...     in_caller_syntax("rankscope check --list lists all"),
-    ... )
-    ('remove one, or choose duplicates="first" or "best"', 'rankscope check --list lists all')
-    """
+    """Return a message with Python's keywords in place of options, unless the command line runs; whole commands stay."""
     if "--" not in text or MESSAGE_STYLE["options"]:
         return text
     whole = [match.span() for match in COMMAND.finditer(text)]
@@ -61,19 +50,11 @@ def _keyword(match: re.Match[str]) -> str:
 
 
 def by_caller(command: str, call: str) -> str:
-    """Return the command or the call of Python, in the syntax of the caller.
-
-    >>> by_caller("next: rankscope check --explain RS101", 'next: rs.rules("RS101")')
-    'next: rs.rules("RS101")'
-    """
+    """Return the command or the call of Python, in the syntax of the caller."""
     return command if MESSAGE_STYLE["options"] else call
 
 
 def option_named(name: str) -> str:
-    """Return a keyword in the syntax of the caller.
-
-    >>> option_named("no_relevant")
-    'no_relevant'
-    """
+    """Return a keyword in the syntax of the caller."""
     flag = name.removesuffix("s") if name in ONE_EACH else name
     return by_caller(f"--{flag.replace('_', '-')}", name)

@@ -1,7 +1,4 @@
-"""Runs and qrels as tables: the columns, their types, and one check for each thing that can be wrong.
-
-A table says nothing of where it came from beyond its ``source``. Readers in ``files/`` make it.
-"""
+"""Runs and qrels as tables: the columns, their types, and one check for each thing that can be wrong. Readers in ``files/`` make them."""
 
 from __future__ import annotations
 
@@ -31,10 +28,7 @@ PARTIAL = "one part of an evaluation (--partition): rankscope merge makes the re
 
 
 def column(whole_numbers: Array) -> pl.Series:
-    """Whole numbers as a column of a table.
-
-    Polars loads numpy.ma to take over an array, which lasts longer than all else of a small evaluation: a few go as a list.
-    """
+    """Whole numbers as a column of a table. A few as a list, so that Polars does not load numpy.ma."""
     few = len(whole_numbers) <= FEW
     return pl.Series(whole_numbers.tolist() if few else whole_numbers, dtype=pl.Int64)
 
@@ -69,10 +63,7 @@ def sha256_of(frame: pl.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Consecutive rows of one query: where each block starts, and the query it belongs to.
-
-    ``whole`` tells that every query stands in one block, as in nearly every file.
-    """
+    """Consecutive rows of one query: the start and query of each block. ``whole`` if every query is in one block, as in nearly every file."""
 
     start: Array
     size: Array
@@ -140,10 +131,7 @@ class _Table:
 
     @cached_property
     def repetitions(self) -> Array:
-        """The rows whose (query, document) pair stood in an earlier row.
-
-        Documents are compared by hash first; only pairs whose hashes meet are compared in full.
-        """
+        """The rows whose (query, document) pair was in an earlier row. Only pairs whose hashes meet are compared in full."""
         suspects = np.arange(self.frame.height)
         if self.blocks.whole:
             few = self.frame.height <= IN_CACHE
@@ -220,10 +208,7 @@ class _Table:
         return pandas_of(self.frame)
 
     def rows_of(self, hashes: Array) -> Array:
-        """Rows whose document may have one of these hashes: every row that has one, and few others.
-
-        A map is looked up row by row. The caller compares the documents of the rows found.
-        """
+        """Rows whose document may have one of these hashes: every row that has one, and few others. The caller compares documents."""
         # sixteen times as many places as documents, so that few others share one
         mask = np.uint64((1 << min(max(16 * len(hashes), 1).bit_length(), 26)) - 1)
         is_wanted = np.zeros(int(mask) + 1, dtype=bool)
@@ -374,10 +359,7 @@ class Qrels(_Table):
 
 
 class PackedQrels(Qrels):
-    """Judgments of millions of queries in a third of the memory: the id of a query is kept once, and grades in as few bytes as they need.
-
-    ``frame`` is made when it is asked for. The rows of each query stand together, and no pair comes twice.
-    """
+    """Judgments of millions of queries in a third of the memory: rows of a query together, each id once, no pair twice."""
 
     documents: pl.Series
     grades: Array

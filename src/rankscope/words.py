@@ -26,13 +26,6 @@ def number(value: float, sign: bool = False, digits: int | None = None) -> str:
     """Return a number for a sentence: three decimals, more for smaller numbers, or ``digits`` decimals.
 
     ``sign`` writes the plus sign. A number that reads as zero has no sign.
-
-    >>> number(0.0214), number(0.00042), number(-0.5, sign=True), number(1234.5), number(-2e-17, sign=True)
-    ('0.021', '0.00042', '−0.500', '1,234.500', '0.000')
-    >>> number(0.0214, digits=4), number(-0.00001, digits=4), number(float("nan")), number(float("-inf"))
-    ('0.0214', '0.0000', '-', '−∞')
-    >>> number(1e149)
-    '1e+149'
     """
     if math.isnan(value):
         return UNDEFINED
@@ -47,11 +40,7 @@ def number(value: float, sign: bool = False, digits: int | None = None) -> str:
 
 
 def decimals_for(size: float) -> int:
-    """The decimals with which a size of any scale shows two digits that count; at least one below 100.
-
-    >>> [decimals_for(size) for size in (0.0028, 0.28, 2.8, 28, 280, 0)]
-    [4, 2, 1, 1, 0, 3]
-    """
+    """The decimals with which a size of any scale shows two digits that count; at least one below 100."""
     if not NOTHING < size < math.inf:
         return 3
     return max(min(1 - math.floor(math.log10(size)), 12), 1 if size < 100 else 0)
@@ -60,13 +49,7 @@ def decimals_for(size: float) -> int:
 def interval(
     low: float, high: float, sign: bool = False, digits: int | None = None, between: str = " to ", apart: tuple[float, ...] = ()
 ) -> str:  # fmt: skip
-    """The two ends of an interval, with more digits if an end would read like a number in ``apart`` that it differs from.
-
-    >>> interval(-0.0123, 0.25), interval(-0.0123, 0.25, between=", ")
-    ('−0.012 to 0.250', '−0.012, 0.250')
-    >>> interval(0.004, 0.25, digits=2), interval(0.004, 0.25, digits=2, apart=(0.0,))
-    ('0.00 to 0.25', '0.004 to 0.250')
-    """
+    """The two ends of an interval, with more digits if an end would read like a number in ``apart`` that it differs from."""
     most = MOST_DIGITS if digits is None else digits + MOST_DIGITS
     while apart and _reads_alike((low, high), apart, digits) and (3 if digits is None else digits) < most:
         digits = (3 if digits is None else digits) + 1
@@ -81,11 +64,7 @@ def _reads_alike(ends: tuple[float, float], others: tuple[float, ...], digits: i
 
 
 def amount(value: float) -> str:
-    """A grade, a cost, a limit: a whole number without decimals, any other with four digits.
-
-    >>> amount(45.0), amount(1250), amount(1250.25), amount(0.01234), amount(2.5), amount(-1)
-    ('45', '1,250', '1,250.2', '0.01234', '2.5', '−1')
-    """
+    """A grade, a cost, a limit: a whole number without decimals, any other with four digits."""
     if not math.isfinite(value):
         return number(value)
     size = abs(value)
@@ -97,59 +76,35 @@ def amount(value: float) -> str:
 
 
 def cell(value: float, digits: int = 4, sign: bool = False) -> str:
-    """Return a number as text in a table: fixed decimals, the hyphen as minus sign.
-
-    >>> cell(0.51234), cell(-0.5, sign=True), cell(0.5, 2, sign=True), cell(-0.00001), cell(float("nan"))
-    ('0.5123', '-0.5000', '+0.50', '0.0000', '-')
-    """
+    """Return a number as text in a table: fixed decimals, the hyphen as minus sign."""
     return in_table(number(value, sign, digits))
 
 
 def in_table(text: str) -> str:
-    """The text of a number as a table has it: with the hyphen as minus sign, which other programs can read.
-
-    >>> in_table(interval(-0.012, 0.25, between=", "))
-    '-0.012, 0.250'
-    """
+    """The text of a number as a table has it: with the hyphen as minus sign, which other programs can read."""
     return text.replace(MINUS, "-")
 
 
 def p_value(value: float) -> str:
-    """A p-value in a sentence: two digits, three decimals at most.
-
-    >>> p_value(0.01234), p_value(0.00001), p_value(0.25), p_value(float("nan"))
-    ('p = 0.012', 'p < 0.001', 'p = 0.25', 'no p-value')
-    """
+    """A p-value in a sentence: two digits, three decimals at most."""
     if math.isnan(value):
         return "no p-value"
     return "p < 0.001" if value < 0.001 else f"p = {p_cell(value)}"
 
 
 def p_cell(value: float) -> str:
-    """A p-value in a table, without its letter.
-
-    >>> p_cell(0.01234), p_cell(0.00001), p_cell(0.25), p_cell(float("nan"))
-    ('0.012', '<.001', '0.25', '-')
-    """
+    """A p-value in a table, without its letter."""
     digits = 3 if value < 0.1 else 2
     return UNDEFINED if math.isnan(value) else "<.001" if value < 0.001 else f"{value:.{digits}f}"
 
 
 def percent(level: float) -> str:
-    """A level that someone chose, with all of its digits.
-
-    >>> percent(0.95), percent(0.999), percent(1 - 1e-5)
-    ('95%', '99.9%', '99.999%')
-    """
+    """A level that someone chose, with all of its digits."""
     return f"{100 * level:.8g}%"
 
 
 def share(part: float, digits: int = 0) -> str:
-    """Return a measured share, rounded; it reads 0% or 100% only if it is exactly that.
-
-    >>> share(0.567), share(0.567, 1), share(0.0), share(0.001), share(0.9997), share(1.0), share(0.0001, 1)
-    ('57%', '56.7%', '0%', '<1%', '>99%', '100%', '<0.1%')
-    """
+    """Return a measured share, rounded; it reads 0% or 100% only if it is exactly that."""
     if math.isnan(part):
         return UNDEFINED
     text, least = f"{part:.{digits}%}", 10.0 ** (-2 - digits)
@@ -159,107 +114,63 @@ def share(part: float, digits: int = 0) -> str:
 
 
 def relative(change: float, digits: int = 1) -> str:
-    """Return a change as a share of its start, with its sign.
-
-    >>> relative(0.13), relative(-0.0421)
-    ('+13.0%', '−4.2%')
-    """
+    """Return a change as a share of its start, with its sign."""
     return f"{number(100 * change, sign=True, digits=digits)}%" if not math.isnan(change) else UNDEFINED
 
 
 def day(number: int) -> str:
-    """Return a number of days since 1970-01-01 as a date.
-
-    >>> day(0), day(19727)
-    ('1970-01-01', '2024-01-05')
-    """
+    """Return a number of days since 1970-01-01 as a date."""
     return str(EPOCH + timedelta(number))
 
 
 def day_number(day: date) -> int:
-    """Return a date as the number of days since 1970-01-01, which charts draw.
-
-    >>> day_number(date(2024, 1, 5))
-    19727
-    """
+    """Return a date as the number of days since 1970-01-01, which charts draw."""
     return (day - EPOCH).days
 
 
 def factor(ratio: float) -> str:
-    """Return a ratio as text, like 5.6x.
-
-    >>> factor(9.0), factor(5.61), factor(1234.5), factor(0.0123)
-    ('9x', '5.6x', '1,234x', '0.012x')
-    """
+    """Return a ratio as text, like 5.6x."""
     if ratio < 0.95:
         return f"{ratio:.2g}x"
     return f"{ratio:,.0f}x" if ratio >= 99.95 else f"{ratio:.1f}".removesuffix(".0") + "x"
 
 
 def finite(value: T) -> T | None:
-    """Return a value for JSON: None (null) for a number that is undefined or infinite.
-
-    >>> finite(0.5), finite(float("nan")), finite(float("inf")), finite(None), finite("bm25")
-    (0.5, None, None, None, 'bm25')
-    """
+    """Return a value for JSON: None (null) for a number that is undefined or infinite."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def count(number: float) -> str:
-    """A count, with separators of thousands.
-
-    >>> count(7), count(8691), count(1204.0)
-    ('7', '8,691', '1,204')
-    """
+    """A count, with separators of thousands."""
     return f"{number:,.0f}"
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """Return a count and its noun; ``many`` is needed for nouns that ``plural`` does not know.
-
-    >>> (counted(1, "query"), counted(8691, "query"), counted(0, "document"), counted(2, "score is", "scores are"))
-    ('1 query', '8,691 queries', '0 documents', '2 scores are')
-    """
+    """Return a count and its noun; ``many`` is needed for nouns that ``plural`` does not know."""
     return f"{count(number)} {one if number == 1 else many or plural(one)}"
 
 
 def plural(noun: str) -> str:
-    """Several of a thing; of a noun with others before it the last one changes.
-
-    >>> plural("query"), plural("judged query"), plural("run"), plural("key"), plural("class")
-    ('queries', 'judged queries', 'runs', 'keys', 'classes')
-    """
+    """Several of a thing; of a noun with others before it the last one changes."""
     if noun.endswith("y") and noun[-2:-1] not in {*"aeiou"}:
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
 
 
 def agree(number: int, verb: str) -> str:
-    """A verb that goes with a count, from its form for one.
-
-    >>> agree(1, "differs"), agree(2, "differs"), agree(0, "is"), agree(3, "carries"), agree(2, "has")
-    ('differs', 'differ', 'are', 'carry', 'have')
-    """
+    """A verb that goes with a count, from its form for one."""
     many = f"{verb[:-3]}y" if verb.endswith("ies") else verb.removesuffix("s")
     return verb if number == 1 else VERBS.get(verb, many)
 
 
 def rounded(number: int, up: bool = False) -> str:
-    """Return a count rounded to two digits, upwards with ``up``.
-
-    >>> rounded(113), rounded(47), rounded(12345), rounded(12345, up=True)
-    ('110', '47', '12,000', '13,000')
-    """
+    """Return a count rounded to two digits, upwards with ``up``."""
     step = 10 ** max(len(str(abs(number))) - 2, 0)
     return count(-(-number // step) * step if up else round(number / step) * step)
 
 
 def listing(names: Iterable[object], most: int = 6, last: str = "and") -> str:
-    """Return names in a sentence; of more than ``most`` the rest is counted.
-
-    >>> (listing(["AP"]), listing(["AP", "RR", "P@10"]), listing(["AP", "RR"], last="or"), listing("abcde", most=3))
-    ('AP', 'AP, RR and P@10', 'AP or RR', 'a, b, c and 2 more')
-    """
+    """Return names in a sentence; of more than ``most`` the rest is counted."""
     parts = [str(name) for name in names]
     if len(parts) > most + 1:
         parts = [*parts[:most], f"{count(len(parts) - most)} more"]
@@ -267,49 +178,29 @@ def listing(names: Iterable[object], most: int = 6, last: str = "and") -> str:
 
 
 def sample(ids: Iterable[str], total: int | None = None, most: int = 3, none: str = "none") -> str:
-    """Return a few ids, long ones cut, with dots if there are more; ``total`` is their number.
-
-    >>> sample(["17", "21"]), sample(["17", "21", "40", "41"]), sample(["17"], 9, most=1), sample([])
-    ('17, 21', '17, 21, 40 ...', '17 ...', 'none')
-    """
+    """Return a few ids, long ones cut, with dots if there are more; ``total`` is their number."""
     known = list(ids)
     text = ", ".join(short(one) for one in known[:most]) or none
     return text + (" ..." if (len(known) if total is None else total) > most else "")
 
 
 def choices(values: Iterable[object]) -> str:
-    """The values that an option takes, as they are written in Python.
-
-    >>> choices(["rank", "docid", None])
-    "'rank', 'docid', None"
-    """
+    """The values that an option takes, as they are written in Python."""
     return ", ".join(map(repr, values))
 
 
 def short(text: str, most: int = 40) -> str:
-    """Return a name, cut if it is very long.
-
-    >>> short("bm25"), short("bm25-with-expansion", 8)
-    ('bm25', 'bm25-wi…')
-    """
+    """Return a name, cut if it is very long."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def quote(text: str, most: int = 100) -> str:
-    """Return a piece of input in quotes, cut if it is very long.
-
-    >>> quote("301 Q0"), quote("coronavirus", 6)
-    ("'301 Q0'", "'coron…'")
-    """
+    """Return a piece of input in quotes, cut if it is very long."""
     return repr(short(text, most))
 
 
 def nearest(name: str, names: Iterable[str], close: float = 0.6) -> str | None:
-    """Return the name nearest to a misspelled one, ignoring case; None if no name is similar.
-
-    >>> nearest("BM52", ["bm25", "dense"]), nearest("sparse", ["bm25"])
-    ('bm25', None)
-    """
+    """Return the name nearest to a misspelled one, ignoring case; None if no name is similar."""
     from difflib import get_close_matches  # only an error needs it
 
     by_folded = {other.casefold(): other for other in reversed(list(names))}
@@ -323,9 +214,6 @@ def hint(
     """Return the end of a message about an unknown name: the nearest name, ``otherwise``, or the known names.
 
     ``offer`` returns the suggested text for a name.
-
-    >>> hint("bm52", ["bm25", "dense"]), hint("sparse", ["bm25", "dense"]), hint("sparse", [])
-    (', did you mean bm25?', ': there are bm25 and dense', '')
     """
     known = list(names)
     near = nearest(name, known)
@@ -338,11 +226,7 @@ def hint(
 
 
 def is_number(text: str | bytes) -> bool:
-    """True if a text is a number: ASCII digits, without underscores, as in every format.
-
-    >>> is_number("1e3"), is_number("1_000")
-    (True, False)
-    """
+    """True if a text is a number: ASCII digits, without underscores, as in every format."""
     try:
         float(text)
     except ValueError:
@@ -360,11 +244,7 @@ def as_number(value: object) -> float | None:
 
 
 def as_share(value: object) -> tuple[float, bool] | None:
-    """Return a number, or a percentage as a share of 1, and whether it was a percentage; otherwise None.
-
-    >>> as_share("2%"), as_share(0.02), as_share("two")
-    ((0.02, True), (0.02, False), None)
-    """
+    """Return a number, or a percentage as a share of 1, and whether it was a percentage; otherwise None."""
     text = value.strip() if isinstance(value, str) else ""
     number = None if isinstance(value, bool) else as_number(text.removesuffix("%").strip() if text else value)
     return None if number is None else (number / 100, True) if text.endswith("%") else (number, False)
@@ -386,9 +266,5 @@ def printable(text: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """A name without case, blanks, hyphens and underscores: ``userId``, ``user-id`` and ``User ID`` are ``user_id``.
-
-    >>> plain_name("userId") == plain_name("user_id") == plain_name(" USER-ID")
-    True
-    """
+    """A name without case, blanks, hyphens and underscores: ``userId``, ``user-id`` and ``User ID`` are ``user_id``."""
     return re.sub(r"[ _-]", "", name.strip().casefold())

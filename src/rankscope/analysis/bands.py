@@ -40,10 +40,7 @@ class Band:
 
 
 def by_rank(metric: Metric, judged: Judged, kept: Array, weight: Array) -> tuple[Array, float]:
-    """What each rank adds to the mean over the queries ``kept`` with these weights (summing to 1), and what no rank adds.
-
-    The first sums over ranks; with the second it sums to the mean (for a metric whose mean over queries is a weighted one).
-    """
+    """What each rank adds to the mean over the queries ``kept`` with these weights (summing to 1), and what no rank adds. Together they are the mean."""
     deepest = int(judged.rank.max(initial=0))
     if judged.shown is not None:
         deepest = max(deepest, int(judged.shown.count.max(initial=0)))

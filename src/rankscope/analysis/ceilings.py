@@ -107,10 +107,7 @@ def _worth(metric: Metric) -> Callable[[Array], Array]:
 
 
 def _reordering(metric: Metric, depth: int | None) -> Callable[[Lists], Array]:
-    """The value with the first ``depth`` documents in the best order.
-
-    A metric may prefer an unjudged document to one judged worthless (as a fall-out does): then both orders are tried.
-    """
+    """The value with the first ``depth`` documents in the best order, which may have unjudged documents above worthless ones."""
     best_of = np.fmin if metric.better == "lower" else np.fmax
     both = getattr(metric, "gain", None) is None
 
@@ -122,10 +119,7 @@ def _reordering(metric: Metric, depth: int | None) -> Callable[[Lists], Array]:
 
 
 def reorder(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool = False) -> Lists:
-    """The judged documents among the first ``depth`` moved to the top, the most worthy first. Lower ones stay where they are.
-
-    With ``sunk``, those that are worth nothing go to the end of the first ``depth`` instead, below unjudged documents.
-    """
+    """The judged documents among the first ``depth`` moved to the top, the most worthy first. With ``sunk`` worthless ones go to the end of these."""
     top = lists.retrieved if depth is None else np.minimum(lists.retrieved, depth)
     inside = lists.shown & (lists.rank <= top[:, None])
     worth = -_worth(metric)(lists.grade)

@@ -90,10 +90,7 @@ class Curve:
 
 
 def by_cutoff(scores: Scores, runs: Sequence[str], lead: Metric | None = None) -> tuple[list[Curve], list[str]]:
-    """The metrics with a cutoff, each as a curve over cutoffs from 1 to 100, ``lead`` first, and why others are not drawn.
-
-    Nothing if no ranking holds more than one document.
-    """
+    """The metrics with a cutoff as curves over cutoffs from 1 to 100, ``lead`` first, and why others are not drawn. Nothing for single documents."""
     curves, reasons, at = [], [], scores.request.place(scores.metrics[0])
     judgments = [e.judged[at] for s, e in zip(scores.runs, scores.evaluations, strict=True) if s.name in runs]
     longest = max((int(judged.retrieved.max(initial=0)) for judged in judgments), default=0)

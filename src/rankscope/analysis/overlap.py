@@ -95,10 +95,8 @@ class RunOverlaps:
         if len(self.runs) <= MATRIX:
             order = sorted(self.pairs, key=lambda p: -(words.finite(p.rbo) or 0.0))
             rows += [(pair.one, pair.other, *_cells(pair), pair.queries) for pair in order]
-            columns, title = (
-                (Column("run"), Column("other"), *last, Column("queries", "count")),
-                "Pairs of runs, the most alike first",
-            )
+            columns = (Column("run"), Column("other"), *last, Column("queries", "count"))
+            title = "Pairs of runs, the most alike first"
             return Table(columns, tuple(rows), labels=2, name="agreement-table", title=title)
         for name in self.runs:
             own = [pair for pair in self.known if name in (pair.one, pair.other)]

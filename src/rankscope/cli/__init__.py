@@ -1,7 +1,4 @@
-"""The command line: a table of commands, and the path from typed options to a verb and from its result to a stream.
-
-stdout carries data, stderr messages; ``process`` lists the exit codes.
-"""
+"""The command line: a table of commands, and the path from typed options to a verb and from its result to a stream (data to stdout, messages to stderr)."""
 
 from __future__ import annotations
 

@@ -133,8 +133,6 @@ def listed_queries(text: str) -> str | list[str]:
     return ids
 
 
-# --- options
-
 FILE, PLACE, FOLDER = click.Path(), click.Path(), click.Path()  # to read, to write, to write into
 NUMBER = WholeNumber(min=1)
 
@@ -174,7 +172,6 @@ class Option(click.Option):
         return super().get_help_record(ctx)
 
 
-# --- readers of typed values
 def read_margin(texts: Sequence[str]) -> Any:
     """Return one margin for all metrics, or one per named metric. A percentage stays text."""
     by_metric = [text.rpartition("=") for text in texts if "=" in text]
@@ -189,7 +186,6 @@ def read_margin(texts: Sequence[str]) -> Any:
 
 
 def _metric_of_margin(name: str) -> str:
-    """Return the canonical spelling of a metric, offline or online."""
     import rankscope.logs.metrics  # noqa: F401 - the catalogue
     from rankscope.logs.base import parse_online
     from rankscope.metrics import parse
@@ -312,13 +308,9 @@ def scorer_named(text: str) -> Any:
     return scorer
 
 
-# --- commands
 @dataclass(frozen=True)
 class ScoringOptions:
-    """The options of the declared policies, or only those in ``only``; ``helps`` replaces some help texts.
-
-    They are built when their command is called: help on all commands does not need the policies.
-    """
+    """The options of the declared policies, or only those in ``only``, built when their command is called. ``helps`` replaces some help texts."""
 
     only: tuple[str, ...] = ()
     helps: Mapping[str, str] = field(default_factory=dict)

@@ -14,8 +14,6 @@ from rankscope.show import ENDINGS
 # fmt: off
 METRIC_NAME, ONLINE_NAME = NameType("metric"), NameType("online metric")
 
-# --- inputs
-
 QRELS = click.Argument(["qrels"], type=FILE, required=False, metavar="QRELS")
 RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
 LOG = click.Argument(["log"], type=FILE, required=False, metavar="LOG")
@@ -31,8 +29,6 @@ SETTINGS = Option("--settings",
     "Settings as TOML. The command line wins. Default: [tool.rankscope] of the nearest pyproject.toml.", FILE, to="command")
 metric = partial(Option, "-m --metric metrics", kind=METRIC_NAME, metavar="METRIC", multiple=True, to="command")
 SEVERAL = "A metric, like nDCG@10. May be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: the metrics of the scores."
-
-# --- comparisons
 
 BASELINE = Option("--baseline", "Run that all others are compared with. 'best' chooses the best one and corrects for all pairs. Default: the first.", str, "NAME")
 ALL_PAIRS = Option("--all-pairs", "Compare every run with every other.", bool)
@@ -76,8 +72,6 @@ COMPARISON = (
     Option("--tried", "Number of systems that were tried on these judgments.", NUMBER, "N"),
     SETTINGS, SCORES,
 )
-
-# --- logs
 
 LOG_COLUMNS = Option("--columns", "Roles of columns with unusual names: visitor=unit_id,hit=click.", str, "NAME=ROLE",
     multiple=True, read=",".join)
@@ -136,15 +130,11 @@ def _options(table: dict[str, tuple[Any, ...]], names: Iterable[str], about: str
     return out
 
 
-# --- the ledger of launches
-
 LEDGER = "SQLite file or PostgreSQL address (postgresql+psycopg://...) of the ledger"
 RECORD = (  # for every command that compares systems: Call.show records its result
     Option("--record", f"Write the differences with their errors to this ledger: {LEDGER}.", str, "LEDGER", to="command"),
     Option("--launch", "With --record: name of the launch. Default: the candidate.", str, "NAME", to="command"),
 )
-
-# --- output
 
 def output(*formats: str, more: str = "") -> tuple[Option, Option]:
     """Return the options of a command that prints a result in ``formats``; ``more`` lists other file endings."""

@@ -69,10 +69,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def write(pieces: Iterable[str], out: str | None = None, *, drawn: bool = False) -> None:
-    """Write to stdout, or to a file that is there in full or not at all.
-
-    A terminal is given no sign that it would act on, unless the text was ``drawn`` for it.
-    """
+    """Write to stdout, or to a file that is there in full or not at all. A terminal gets control signs only from ``drawn`` text."""
     if out is not None and out != "-":
         from rankscope.store import write_file
 
@@ -118,11 +115,7 @@ def say_where(out: str | None, what: str, quiet: bool = False) -> None:
 
 
 def output_style(out: str | None = None) -> tuple[int, bool]:
-    """Return the width and the colour of an output: those of the terminal, or plain 80 columns for a file.
-
-    COLUMNS overrules the width of the terminal, and without a terminal there are 80. NO_COLOR and FORCE_COLOR overrule whether
-    someone looks.
-    """
+    """Return the width and the colour of an output. COLUMNS, NO_COLOR and FORCE_COLOR overrule the terminal, a file has 80 plain columns."""
     if out not in {None, "-"}:
         return 80, False
     env = os.environ

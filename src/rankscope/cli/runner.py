@@ -59,8 +59,6 @@ class Call:
         self.quiet: bool = ctx.params.get("quiet", False)
         self.out: str | None = ctx.params.get("out")
 
-    # -- options ----------------------------------------------------------------------------------
-
     @cached_property
     def settings(self) -> Settings | None:
         """The settings of the project, if the command uses them."""
@@ -118,8 +116,6 @@ class Call:
         if self.settings is not None and self.settings.place and not self.quiet:
             output.say(f"settings: {self.settings.place}")
 
-    # -- inputs -------------------------------------------------------------------------------------
-
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments of the verb, except metrics."""
         if "log" in self.params and "log" not in self.own:
@@ -143,7 +139,6 @@ class Call:
         return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
 
     def _refuse_metrics_as_files(self) -> None:
-        """Explain that -m takes one argument, if a metric is among the files."""
         from rankscope.metrics import spelled
 
         files = [path for path in (self.qrels, *self.runs) if path and not Path(path).exists()]
@@ -153,7 +148,6 @@ class Call:
             raise InputError(f"no file called {strays[0]}: -m takes one argument, write -m {shlex.quote(metrics)}")
 
     def _what_is_missing(self) -> str:
-        """Return the error for missing judgments or rankings: the usage, with an example."""
         usage = self.command.usage
         optional = "[RUN...]" in usage
         absent = "no run was given" if self.qrels else f"no qrels {'were' if optional else 'and no run were'} given"
@@ -175,8 +169,6 @@ class Call:
                 yield value
         if self.settings is not None and self.settings.file:
             yield self.settings.file
-
-    # -- output -------------------------------------------------------------------------------------
 
     @cached_property
     def form(self) -> str:
@@ -264,7 +256,6 @@ class Call:
         return code
 
     def _record(self, result: Any) -> None:
-        """Write a result to the ledger of --record, if the command has it."""
         ledger, launch = self.params.get("record"), self.params.get("launch")
         if launch is not None and ledger is None:
             raise InputError(f"--launch {launch} names a launch in a ledger: add --record launches.db")
@@ -281,10 +272,7 @@ class Call:
 
 
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
-    """Each run with the name given to it: ``name=path``, unless there is a file literally called that.
-
-    With ``again`` a name may be given to several.
-    """
+    """Each run with the name of ``name=path``, unless a file is literally called that. With ``again`` several may have one name."""
     out: list[Named] = []
     for run in runs:
         name, equals, path = run.partition("=")
@@ -300,11 +288,7 @@ def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
 
 
 def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
-    """Number runs of one name, and return the system of each.
-
-    >>> number_runs([("a", "1.run"), ("a", "2.run"), (None, "b.run")])
-    ([('a#1', '1.run'), ('a#2', '2.run'), (None, 'b.run')], {'a#1': 'a', 'a#2': 'a'})
-    """
+    """Number runs of one name, and return the system of each."""
     runs = list(runs)
     names = [name for name, _ in runs]
     systems = {f"{n}#{names[: i + 1].count(n)}": n for i, n in enumerate(names) if n is not None and names.count(n) > 1}

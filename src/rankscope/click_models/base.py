@@ -19,10 +19,8 @@ from rankscope.lists import Array
 from rankscope.lists.examination import Examination
 from rankscope.lists.pages import Pages, PairIds
 
-ROUNDS, TOLERANCE = (
-    200,
-    1e-6,
-)  # of EM: the most steps, and the gain in log-likelihood per page at which it has converged
+ROUNDS = 200  # the most steps of EM
+TOLERANCE = 1e-6  # the gain in log-likelihood per page at which EM has converged
 
 
 class ClickModel(Declared, kind="click model"):
@@ -72,9 +70,9 @@ class ClickModel(Declared, kind="click model"):
         pages = self.seen(pages)
         group, size = self.group(pages)
         seen = Observed(group, np.ascontiguousarray(pages.click.T), size)
-        found = fit(self.browsing, seen, self.smoothing, rounds, tolerance, progress)
-        learned = found.table, found.attraction, found.satisfaction, found.prior
-        return FittedModel(self, pages.places, *learned, pages.pairs, found.trace, found.converged, len(pages))
+        estimate = fit(self.browsing, seen, self.smoothing, rounds, tolerance, progress)
+        learned = estimate.table, estimate.attraction, estimate.satisfaction, estimate.prior
+        return FittedModel(self, pages.places, *learned, pages.pairs, estimate.trace, estimate.converged, len(pages))
 
     def group(self, pages: Pages) -> tuple[Array, int]:
         """The source of the attraction of each shown item, places x pages, and how many there are; items not shown have the number after."""
@@ -116,7 +114,6 @@ class FittedModel:
         return str(self.model)
 
     def _blocks(self, pages: Pages) -> Iterator[tuple[slice, Array, Array | None]]:
-        """Each block of pages with the attraction and the satisfaction of its items, places x pages."""
         pages = pages if self.model.attracts != "item" else self.model.seen(pages).renumbered(self.pairs)
         known = len(self.attraction)
         group, size = self.model.group(pages)
@@ -152,12 +149,12 @@ class FittedModel:
         """The probability that each place was examined, given all clicks of its page: pages x places."""
         return self._each(pages, lambda *walk: Walk(self.model.browsing, self.table, *walk).expected().examined)
 
-    def _each(self, pages: Pages, found: Callable[[Array, Array | None, Array], Array]) -> Array:
+    def _each(self, pages: Pages, counts: Callable[[Array, Array | None, Array], Array]) -> Array:
         self._refuse(pages)
         pages = _padded(pages, self.places)
         out = np.empty(pages.item.shape)
         for block, attraction, satisfaction in self._blocks(pages):
-            out[block] = found(attraction, satisfaction, pages.click[block].T).T
+            out[block] = counts(attraction, satisfaction, pages.click[block].T).T
         return out
 
     def log_likelihood(self, pages: Pages) -> Array:

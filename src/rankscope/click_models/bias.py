@@ -1,8 +1,4 @@
-"""Estimates of position bias: how probable it is that users look at each place, relative to the first.
-
-An estimator sees sparse counts of pairs (an item for a query) at places. The same item at two places is an intervention: a difference of its
-click rates is the position's, whatever the item is worth. Without interventions nothing is identified, and the estimate says so.
-"""
+"""Estimates of position bias, relative to the first place, from items seen at several places: a difference of their click rates is the position's."""
 
 from __future__ import annotations
 
@@ -116,8 +112,8 @@ class ShownTraffic:
     def table(self, cells: Array, weights: Array | None) -> Array:
         """Sums of weights by pair and place."""
         size = self.cell[1]
-        found = np.bincount(cells, weights, minlength=size * self.places)
-        return found.reshape(size, self.places).astype(np.float64, copy=False)
+        sums = np.bincount(cells, weights, minlength=size * self.places)
+        return sums.reshape(size, self.places).astype(np.float64, copy=False)
 
     @cached_property
     def counts(self) -> tuple[Array, Array]:
@@ -142,11 +138,7 @@ class ShownTraffic:
 
     @cached_property
     def interventions(self) -> tuple[Array, Array]:
-        """Clicks and skips at place k of pairs shown at place j, too, weighted by their views there: places x places.
-
-        The weights are those of Mantel and Haenszel: both directions of a pair of places then have the same total, and
-        pairs with few views weigh little.
-        """
+        """Clicks and skips at place k of pairs also shown at place j, places x places, with the weights of Mantel and Haenszel (few views weigh little)."""
         views, clicks = self.counts
         share = views / np.maximum(views.sum(axis=1, keepdims=True), 1e-12)
         taken = clicks.T @ share
@@ -212,8 +204,8 @@ class swaps(BiasEstimator):
         return random.moved
 
     def identified(self, traffic: ShownTraffic) -> Array:
-        found = np.arange(traffic.places) < 1
-        return found if not len(traffic.pair) else found | (np.add(*traffic.interventions)[:, 0] >= FEWEST)
+        first = np.arange(traffic.places) < 1
+        return first if not len(traffic.pair) else first | (np.add(*traffic.interventions)[:, 0] >= FEWEST)
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:
         clicks, _ = traffic.interventions
@@ -247,9 +239,6 @@ def all_pairs(clicks: Array, skips: Array) -> Array:
 
     Maximises the sum over k and j of clicks[k, j] log(p[k] r[k, j]) + skips[k, j] log(1 - p[k] r[k, j]) with r symmetric. For a given p
     the best r has a closed form, and p follows by Fisher scoring on its logarithm.
-
-    >>> all_pairs(np.array([[0.0, 10.0], [5.0, 0.0]]), np.array([[0.0, 10.0], [15.0, 0.0]])).round(6).tolist()
-    [1.0, 0.5]
     """
     places = len(clicks)
     off = ~np.eye(places, dtype=bool)
@@ -366,25 +355,22 @@ class regression_em(BiasEstimator):
     def validity(self, traffic: ShownTraffic) -> Validity:
         if self.of == "label" and traffic.label is None:
             return _unless(False, "the log has no column label with the grade of each item")
-        found = super().validity(traffic)
-        views = traffic.counts[0].sum(axis=1) if found.holds else np.ones(1)
+        validity = super().validity(traffic)
+        views = traffic.counts[0].sum(axis=1) if validity.holds else np.ones(1)
         mean = float((views**2).sum() / max(views.sum(), 1.0))
         few = f"an item at several places was seen {mean:.0f} times on average, and its attraction needs {MANY_VIEWS}; with grades in a column label use regression_em(of='label')"
-        return found if not found.holds else _unless(mean >= MANY_VIEWS, few)
+        return validity if not validity.holds else _unless(mean >= MANY_VIEWS, few)
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:
         tolerance = 1e-6 if traffic.weight is None else 1e-4
-        found = position_based(*traffic.counts, traffic.usual, self.smoothing, tolerance=tolerance)
-        return BiasCurve(np.where(self.identified(traffic), found, np.nan))
+        curve = position_based(*traffic.counts, traffic.usual, self.smoothing, tolerance=tolerance)
+        return BiasCurve(np.where(self.identified(traffic), curve, np.nan))
 
 
 def position_based(
     views: Array, clicks: Array, groups: Array, smoothing: float, rounds: int = 2000, tolerance: float = 1e-6
 ) -> Array:
-    """Return the curve of the position-based model for counts of items by places, by EM until no probability moves by ``tolerance``.
-
-    The attraction of an item is the mean of its group, with the weight ``smoothing``, and what its own clicks say.
-    """
+    """Return the curve of the position-based model, by EM until no probability moves by ``tolerance``. Items are shrunk to their group by ``smoothing``."""
     rate = clicks.sum(axis=0) / np.maximum(views.sum(axis=0), 1e-12)
     theta = np.clip(rate / max(rate[0], 1e-12), 0.05, 0.95)
     theta[0] = 1.0
@@ -425,9 +411,9 @@ class trust(BiasEstimator):
         return known if not len(traffic.pair) else np.asarray(known & (self._line(traffic)[2] <= LARGEST_ERROR))
 
     def validity(self, traffic: ShownTraffic) -> Validity:
-        found = swaps().validity(traffic)
-        if not found.holds or self.identified(traffic)[1:].any():
-            return found
+        of_swaps = swaps().validity(traffic)
+        if not of_swaps.holds or self.identified(traffic)[1:].any():
+            return of_swaps
         least = float(self._line(traffic)[2][1:].min())
         more = (
             f", and about {(least / LARGEST_ERROR) ** 2:.0f} times the traffic is needed" if np.isfinite(least) else ""

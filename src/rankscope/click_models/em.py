@@ -26,10 +26,7 @@ def blocks(pages: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Clicks and the ``group`` that each shown item belongs to, places x pages; items of one group have one attraction.
-
-    ``size`` is the number of groups, and the group of places without an item.
-    """
+    """Clicks and the ``group`` (one attraction) of each shown item, places x pages. ``size`` is the number of groups, and the group of empty places."""
 
     group: Array
     click: Array
@@ -70,7 +67,6 @@ class Fit:
         self.open_clicks = self._sums(self.open_group)
 
     def _sums(self, group: Array, values: Array | None = None) -> Array:
-        """The number or the sum of each group."""
         return np.bincount(group, values, minlength=self.seen.size + 1)[:-1].astype(float)
 
     def step(self) -> float:
@@ -88,15 +84,15 @@ class Fit:
             own = None if satisfaction is None else satisfaction[cells]
             walk = Walk(self.browsing, self.table, attraction[cells], own, click[:, block])
             logs += float(np.log(walk.chance).sum())
-            found = walk.expected()
-            tried += found.tried
-            taken += found.taken
+            expected = walk.expected()
+            tried += expected.tried
+            taken += expected.taken
             if examined is None:
-                views[0] += float(found.examined[cells == 0].sum())
+                views[0] += float(expected.examined[cells == 0].sum())
             else:
-                examined[:, block] = found.examined
-            if found.satisfied is not None:
-                content[:, block] = found.satisfied
+                examined[:, block] = expected.examined
+            if expected.satisfied is not None:
+                content[:, block] = expected.satisfied
         if examined is not None:
             views = self._sums(group.ravel(), examined.ravel())
         self._update(views, content[self.open] if content.size else content, tried, taken)
@@ -152,8 +148,8 @@ def fit(
 
 
 def _ratio(above: Array, below: Array, otherwise: float) -> Array:
-    found = np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0)
-    return np.asarray(np.clip(found, LEAST, 1 - LEAST))
+    ratio = np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0)
+    return np.asarray(np.clip(ratio, LEAST, 1 - LEAST))
 
 
 def _log_beta(values: Array, mean: float) -> float:

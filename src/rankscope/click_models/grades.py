@@ -22,11 +22,7 @@ class Grades:
 
 
 def grades_of(model: FittedModel, pages: Pages) -> Grades:
-    """Return the engagement of each pair per examined view, shrunk to the mean with the weight that the model gives its prior.
-
-    Engagement is ``pages.worth``, or 1 per click. Examination is what the model expects given the clicks of each page, so that an item
-    is not blamed for places where nobody looked. Raises DataError for pages whose engagement is never above 0.
-    """
+    """Return the engagement (``pages.worth``, or 1 per click) of each pair per view that the model expects, shrunk to the mean. Raises DataError for pages without any."""
     shown = pages.item >= 0
     worth = np.where(shown, pages.click if pages.worth is None else np.nan_to_num(pages.worth), 0.0)
     if not worth.any():

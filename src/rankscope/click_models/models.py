@@ -1,7 +1,4 @@
-"""The click models: each has a way to look and a source of attraction.
-
-Source of all that are not baselines: Chuklin, Markov and de Rijke, Click models for web search, Morgan and Claypool 2015.
-"""
+"""The click models (Chuklin, Markov and de Rijke, 2015): each has a way to look and a source of attraction."""
 
 from __future__ import annotations
 
@@ -79,6 +76,6 @@ class SDBN(ClickModel):
 MODELS = ClickModel.catalogue
 
 
-def find_click_model(said: Any) -> ClickModel:
+def find_click_model(model: Any) -> ClickModel:
     """Read a click model by its name, with parameters in brackets."""
-    return ClickModel.read(said)
+    return ClickModel.read(model)

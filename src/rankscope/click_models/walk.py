@@ -1,8 +1,4 @@
-"""The walk of a user down a page: examination at each place under a browsing model, before and after all clicks are known.
-
-A page is a chain of places with one hidden fact each, whether it was examined. Forward and backward sums give the probability of what was
-observed and the expected number of times that each probability was at stake, which is all that a step of EM needs. Arrays are places x pages.
-"""
+"""The walk of a user down a page, places x pages: forward and backward sums give the chance of the clicks and the expected counts of a step of EM."""
 
 from __future__ import annotations
 

@@ -23,9 +23,6 @@ def codes_of(names: str | Iterable[str]) -> list[str]:
     """Return the codes of rules by code or name, in any case, separated by commas or blanks; the start of codes is a family.
 
     Raises InputError with the nearest for an unknown name.
-
-    >>> codes_of("rs203,MissingQueries"), codes_of(["RS50"])
-    (['RS203', 'RS101'], ['RS501', 'RS502', 'RS503', 'RS504', 'RS505', 'RS506', 'RS507', 'RS508'])
     """
     several = [names] if isinstance(names, str) else names
     out: list[str] = []
@@ -38,11 +35,7 @@ def codes_of(names: str | Iterable[str]) -> list[str]:
 
 
 def rule_named(name: str) -> Rule:
-    """Return the rule with this code or name, in any case. Raises InputError with the nearest.
-
-    >>> rule_named("missingqueries").code
-    'RS101'
-    """
+    """Return the rule with this code or name, in any case. Raises InputError with the nearest."""
     name = name.strip()
     rules = {rule.code: rule for rule in all_rules()}
     by_name = {rule.name: rule for rule in rules.values()}

@@ -101,11 +101,7 @@ class Rule:
 
 
 def changes(effect: Mapping[str, float]) -> str:
-    """Return the first two changes of metrics in words; empty if all are below 0.0005.
-
-    >>> changes({"nDCG@10": -0.019, "RR": 0.0, "AP": -0.004})
-    '−0.019 nDCG@10, −0.004 AP'
-    """
+    """Return the first two changes of metrics in words; empty if all are below 0.0005."""
     notable = [(name, by) for name, by in effect.items() if abs(by) >= MIN_PRINTED_CHANGE]
     return ", ".join(f"{words.number(by, sign=True, digits=3)} {name}" for name, by in notable[:2])
 

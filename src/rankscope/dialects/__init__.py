@@ -1,8 +1,4 @@
-"""Dialects: the conventions of other tools for nDCG, AP, recall ... as data.
-
-A dialect spells each of a tool's metrics as one of ours, with the tool's policies for ties, queries and means. It computes
-nothing. ``rankscope reconcile`` and ``evaluate(dialect=...)`` use it.
-"""
+"""Dialects: the conventions of other tools as data; each spells the metrics of a tool as ours, with policies for ties, queries and means."""
 
 from __future__ import annotations
 

@@ -34,12 +34,7 @@ class Convention:
 
 @dataclass(frozen=True)
 class DialectMetric:
-    """One metric in a dialect: our spelling without the cutoff, and the conventions in which it differs.
-
-    ``because`` is the reason in a few words: "ideal stops at the number of documents returned". ``defect`` describes a number that
-    follows no convention. It is never computed as ours. ``cut`` replaces the entry if there is a cutoff, for tools that compute ``RR``
-    and ``RR@10`` differently. ``squared`` names a parameter that the tool takes squared.
-    """
+    """One metric in a dialect: our spelling without the cutoff, its conventions and the reason ``because``. A ``defect`` is never computed, ``cut`` replaces the entry if there is a cutoff, and ``squared`` names a squared parameter."""
 
     metric: str
     because: str = ""

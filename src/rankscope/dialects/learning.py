@@ -1,7 +1,4 @@
-"""Tools of learning to rank and of general machine learning.
-
-They get the candidates of each query, so a document missing from the list does not count.
-"""
+"""Tools of learning to rank and machine learning: they get candidates, so a document missing from the list does not count."""
 
 from __future__ import annotations
 

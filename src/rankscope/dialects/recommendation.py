@@ -1,8 +1,4 @@
-"""Tools of recommendation.
-
-Tools that read tables do not see users without recommendations. ``queries`` is the set of averaged users.
-Most tools get ranks, so ties keep the order of the input.
-"""
+"""Tools of recommendation: most get ranks, so ties keep the order of the input, and tools that read tables do not see users without recommendations."""
 
 from __future__ import annotations
 

@@ -101,8 +101,6 @@ CLASSIC: tuple[Dialect, ...] = (
         version="0.0.8", convention=Convention(ties="docid", queries="both"), whole_grades=True),
 )  # fmt: skip
 
-# --- tools of search and of retrieval for language models ----------------------------------------------
-
 
 _SHORT = "divided by the documents returned if they are fewer than k"
 _FOUND = "divided by the relevant documents found, so missed documents cost nothing"

@@ -1,8 +1,4 @@
-"""The interface of every engine, independent of metrics.
-
-An engine has two operations: ``judge`` finds the judged documents of each query in a run, and
-``score`` maps metrics over what was found.
-"""
+"""The interface of every engine: ``judge`` finds the judged documents of each query in a run, ``score`` maps metrics over them."""
 
 from __future__ import annotations
 
@@ -70,11 +66,7 @@ class Scorable(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One metric's value for every query (NaN: undefined), and the weight of each query in a mean.
-
-    ``error`` is the standard error of each value where the orders of tied documents were sampled; ``sampled_queries``
-    counts the queries of which they were.
-    """
+    """One metric's value for every query (NaN: undefined), its weight in a mean, and the standard ``error`` where orders of ties were sampled."""
 
     value: Array
     weight: Array
@@ -102,10 +94,7 @@ def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all
 
 
 def columns_of(judged: Judged, metrics: Iterable[Scorable], all_cores: bool = True) -> dict[Any, Array]:
-    """What metrics give for each query: the value, and for one that is weighted also the weight, under ``(metric, "weight")``.
-
-    What was computed already is not computed again.
-    """
+    """What metrics give for each query: the value, and if weighted the weight, under ``(metric, "weight")``. Nothing is computed twice."""
     kernels: dict[Any, Callable[[Lists], Array]] = {}
     for metric in metrics:
         kernels[metric] = metric.score

@@ -33,10 +33,7 @@ NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
 @dataclass(frozen=True, eq=False)
 class Several:
-    """Qrels in which a document may have several grades: one row per document, and the grades by aspect.
-
-    ``qrels`` has the highest grade of each document. ``row`` is the row there of each entry.
-    """
+    """Qrels with one row per document and its highest grade, and the grades by aspect. ``row`` is the row of each entry."""
 
     qrels: Qrels
     row: Array
@@ -205,11 +202,7 @@ def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
 
 
 def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
-    """For each judgment the row of the run that holds its document, -1 without one.
-
-    ``number``: qrels position of each query of the run, -1 if unjudged. A pair is first looked up as one number, made of its
-    query and a hash of its document.
-    """
+    """For each judgment the row of the run that holds its document (-1: none). ``number`` is the qrels position of each query of the run (-1: unjudged)."""
     width = int(run.blocks.size.max(initial=0))
     if 0 < width <= SHORT and width * len(qrels.doc_hash) <= BY_CELLS * run.frame.height:
         return _rows_of_short(qrels, run, number, width)

@@ -79,10 +79,7 @@ class Places:
 def places_of(
     scores: Array, length: Array, score: Array, documents: Sequence[Sequence[str]], rankings: Sequence[Ranking], ties: str, rising: bool = True
 ) -> Places:  # fmt: skip
-    """Find the judged ``documents`` of each query, with these scores (NaN: absent), among all scores, which are sorted here if not ``rising``.
-
-    ``length`` is the number of scores of each query, end to end.
-    """
+    """Find the judged ``documents`` of each query among all scores, sorted here if not ``rising``. NaN is absent, ``length`` the scores of each query."""
     upto = np.empty(len(score), dtype=np.int64)  # number of scores <= it
     sizes = list(map(len, documents))
     at = to = 0
@@ -160,7 +157,6 @@ def numbers_of(values: Collection[Any]) -> Array:
 
 
 def _numbers(values: Ranking, where: str, what: str) -> Array:
-    """The values in rising order. The error names the first value that is not a number."""
     try:
         out = numbers_of(values.values())
     except NO_NUMBER:

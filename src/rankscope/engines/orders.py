@@ -14,12 +14,7 @@ DIGIT = 8  # bytes of a text that are compared at once
 
 
 def order_within(group: Array, values: Array) -> Array:
-    """Return the rows by group, then value, then row, as ``np.lexsort((values, group))`` does, but faster.
-
-    >>> import numpy as np
-    >>> order_within(np.array([1, 0, 0, 1]), np.array([0.5, 2.0, 1.0, 0.5])).tolist()
-    [2, 1, 0, 3]
-    """
+    """Return the rows by group, then value, then row, as ``np.lexsort((values, group))`` does, but faster."""
     bits = len(values).bit_length()
     if 2 * bits + int(group.max(initial=0)).bit_length() > 63:
         return np.lexsort((values, group))
@@ -34,11 +29,6 @@ def number_texts(group: Array, texts: pl.Series, *, falling: bool = False) -> tu
     """Number the different texts of each group, in the order of groups and texts: a row of each number, and the number of each row.
 
     Texts are compared by their bytes, a few at a time.
-
-    >>> import numpy as np
-    >>> row, number = number_texts(np.array([1, 0, 1, 0]), pl.Series(["b", "a", "b", "c"]))
-    >>> row.tolist(), number.tolist()
-    ([1, 3, 0], [2, 0, 2, 1])
     """
     row, number = np.zeros(0, dtype=np.int64), group
     for digit in _digits(texts):

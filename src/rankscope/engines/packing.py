@@ -73,15 +73,9 @@ def _texts(column: Any) -> tuple[Array, Array]:
     return ends, np.frombuffer(data, dtype=np.uint8)[ends[0] : ends[-1]]
 
 
-# --- pack ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class RowPacker:
-    """Packs the batches of a source on an executor: the rows of one bucket, among about ``rows`` rows, become one value.
-
-    ``pieces`` is the largest number of columns of a source.
-    """
+    """Packs batches on an executor: the rows of one bucket, among about ``rows`` rows of at most ``pieces`` columns, become one value."""
 
     source: int
     columns: Columns
@@ -184,7 +178,6 @@ class BlockOrder:
 
 
 def _whole(batches: Sequence[Any], columns: Columns) -> list[Any]:
-    """Return batches as one with 64-bit offsets, or in the chunks of Arrow."""
     import pyarrow as pa
 
     kinds = {"string": pa.large_string(), "double": pa.float64(), "bigint": pa.int64()}
@@ -194,7 +187,6 @@ def _whole(batches: Sequence[Any], columns: Columns) -> list[Any]:
 
 
 def _blocks(queries: Any) -> tuple[Any, Array]:
-    """Return the query of each block of equal neighbours, and its number of rows."""
     import polars as pl
 
     runs = pl.Series(pl.from_arrow(queries)).rle().struct.unnest()
@@ -216,15 +208,11 @@ def _mark(column: Any) -> tuple[Array, Any]:
 
 
 def _fill(columns: Sequence[Any], pieces: int) -> Any:
-    """Return a batch with nulls in the columns that this source lacks."""
     import pyarrow as pa
 
     names = [name for name, _ in packed_columns(pieces)]
     nothing = pa.nulls(len(columns[0]), pa.binary())
     return pa.RecordBatch.from_arrays([*columns, *[nothing] * (len(names) - len(columns))], names)
-
-
-# --- unpack -------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -278,7 +266,6 @@ class PartStream:
         return {source: self._rows(held, source, columns) for source, columns in self.columns.items()}
 
     def _rows(self, held: Sequence[Any], source: int, columns: Columns) -> pl.DataFrame:
-        """The rows of a source."""
         import polars as pl
         import pyarrow as pa
 
@@ -306,7 +293,6 @@ def unpack(values: Any, columns: Columns) -> pl.DataFrame:
 
 
 def _column(name: str, kind: str, marks: Any, cells: Any) -> pl.Series:
-    """Return a column from its marks and cells."""
     import polars as pl
     import pyarrow as pa
 
@@ -328,7 +314,6 @@ def _bits(there: Array) -> Any:
 
 
 def _join(column: Any) -> Any:
-    """Return the bytes of all values of a column, concatenated."""
     import pyarrow as pa
 
     values = column.cast(pa.large_binary())

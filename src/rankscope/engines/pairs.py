@@ -21,24 +21,13 @@ def within(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame
 
 
 def without(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame:
-    """Return the rows with a pair that is not in another table.
-
-    >>> rows = pl.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "b"]})
-    >>> without(rows, rows[:1]).rows()
-    [('q1', 'b')]
-    """
+    """Return the rows with a pair that is not in another table."""
     return rows.join(other, on=on, how="anti", maintain_order="left")
-
-
-# --- ids that mean the same and are written differently ----------------------------------------------
 
 
 @dataclass(frozen=True)
 class Spelling:
-    """A way in which ids differ: in ``words``, and the ``pattern`` that is replaced until they are the same.
-
-    ``side`` says whose ids are changed: those of the ``run``, of the ``qrels``, or of both if it is empty.
-    """
+    """A way in which ids differ, in ``words``: ids of one ``side`` (empty: of both) are the same without the ``pattern``."""
 
     words: str
     pattern: str
@@ -161,19 +150,12 @@ def _affixes(strange: Frame, judged: Frame) -> Iterator[Spelling]:
 
 
 def literal(text: str) -> str:
-    r"""A text as a regular expression for it.
-
-    >>> literal("d#1.txt")
-    'd#1\\.txt'
-    """
+    """A text as a regular expression for it."""
     return re.sub(r"[.^$*+?{}\[\]\\|()]", r"\\\g<0>", text)
 
 
 def fold_pattern(same: SameIds) -> str:
-    """The pattern that folds chunks into their documents, where ids of the run differ by the number of a chunk; else empty.
-
-    It is a regular expression for what stands behind the id of a document: ``#[0-9]+$`` for ``#12``.
-    """
+    """The regular expression (``#[0-9]+$`` for ``#12``) that folds chunks into documents, if ids of the run differ by the number of a chunk. Else empty."""
     ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
     if same.spelling.pattern != CHUNK or not ranked.startswith(judged):
         return ""

@@ -1,8 +1,4 @@
-"""Queries over rows that lie elsewhere: a frame stands for them here, and the query goes to where they are.
-
-A query is a lazy frame of Polars over a stand-in, which has columns and no rows. As bytes it is sent to the rows, and run over each part of
-them as it would be run here. What is sent back is bytes of Arrow, so that any query may give any columns.
-"""
+"""Queries over rows on other machines: lazy frames of Polars over a stand-in, sent as bytes and run over each part; answers are bytes of Arrow."""
 
 from __future__ import annotations
 
@@ -70,10 +66,7 @@ def _asked(query: pl.LazyFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, set[s
 
 
 def plan_of(query: pl.LazyFrame, pickler: ModuleType) -> bytes:
-    """A query as bytes, for a process with the same version of Polars.
-
-    Polars pickles with cloudpickle what is written in Python; ``pickler`` stands in for it if that is not installed.
-    """
+    """A query as bytes, for a process with the same version of Polars. ``pickler`` stands in for cloudpickle if that is not installed."""
     lacking = find_spec("cloudpickle") is None
     if lacking:
         sys.modules["cloudpickle"] = pickler
@@ -91,9 +84,6 @@ def query_of(plan: bytes) -> pl.LazyFrame:
         return pl.LazyFrame.deserialize(io.BytesIO(plan))
     except pl.exceptions.PolarsError as error:
         raise InputError(f"the executors have Polars {pl.__version__}, which cannot read the query: {error}") from None
-
-
-# --- on the way ----------------------------------------------------------------------------------------------------
 
 
 def kind_sent(kind: pl.DataType) -> str:
@@ -131,10 +121,7 @@ def _as_it_was(name: str, kind: pl.DataType) -> pl.Expr:
 
 @dataclass(frozen=True)
 class RowReading:
-    """What an executor does with the batches of a source before they are packed: a query makes of each row what is sent of it.
-
-    ``plan`` is that query, ``inputs`` are the columns that it takes, which come as c0, c1 and so on, ``schema`` those that it gives. The number of the row stays next to them.
-    """
+    """What an executor does with batches before they are packed: the query ``plan`` makes columns of ``schema`` from ``inputs`` (c0, c1 ...)."""
 
     plan: bytes
     inputs: tuple[tuple[str, pl.DataType], ...]
@@ -162,8 +149,6 @@ class RowReading:
         """Rows that were sent, in their order and types."""
         return rows.sort(ORDER).select(_as_it_was(name, kind) for name, kind in self.schema)
 
-
-# --- on the way back ----------------------------------------------------------------------------------------------
 
 ANSWER = (("answer", "binary"), ("also", "binary"))  # a frame, or an object beside the answers
 
@@ -196,10 +181,7 @@ def sent_objects(frame: pl.DataFrame) -> list[Any]:
 def with_errors(
     answers: Iterable[pl.DataFrame], versions: Mapping[str, tuple[str, str]], *kinds: type[Exception]
 ) -> Iterator[pl.DataFrame]:
-    """Yield the answers of a partition, and tell an error of its data: one of rankscope, or of these ``kinds``.
-
-    ``versions`` are those of each package on the executor and on the driver. If they differ, nothing is computed.
-    """
+    """Yield the answers of a partition, and errors of its data (of rankscope or these ``kinds``). Nothing is computed if ``versions`` differ."""
     caught: tuple[type[Exception], ...] = (RankscopeError, *kinds)
     for package, (here, there) in versions.items():
         if here != there:

@@ -71,9 +71,6 @@ def option(frame: Frame, name: str) -> int:
     return int(text)
 
 
-# --- columns --------------------------------------------------------------------------------------------------
-
-
 def kinds_of(frame: Frame) -> dict[str, str]:
     """The columns of a frame with their types: ``text``, ``whole``, ``float``, or the name of another type."""
     try:
@@ -162,19 +159,12 @@ def distinct(frame: Frame, column: str) -> Frame:
 
 
 def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
-    """All rows of a small frame, None if it has more than the limit.
-
-    Whether there are more is asked first, without a column: for that Spark goes through partition after partition and stops at the row that
-    is one too many, where ``limit`` alone would have each of them computed up to that row.
-    """
+    """All rows of a small frame, None above the limit: asked without columns first, as ``limit`` computes all partitions up to the last row."""
     try:
         more = frame.select(functions().lit(1)).offset(rows).limit(1).collect()
     except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
         fail(error)
     return None if more else collect(frame)
-
-
-# --- parts ----------------------------------------------------------------------------------------------------
 
 
 def _map_parts(
@@ -219,10 +209,7 @@ def map_read_parts(frame: Frame, reading: RowReading, function: PartFunction, sc
 
 
 def columns_of(frame: Frame, names: Sequence[str], order: str = "") -> Frame:
-    """These columns of a frame as c0, c1 and so on, and under the name ``order``, if there is one, a number that rises with its rows.
-
-    Spark maps no frame that has a dot or an accent in the name of a column.
-    """
+    """These columns of a frame as c0, c1 ... (Spark maps no dots or accents), and as ``order`` a number that rises with its rows."""
     number = [functions().monotonically_increasing_id().alias(order)] if order else []
     return frame.select(*(_column(name).alias(f"c{at}") for at, name in enumerate(names)), *number)
 
@@ -240,11 +227,7 @@ def schema_of(frame: Frame) -> dict[str, pl.DataType]:
 
 
 def map_parts(frames: Mapping[int, Frame], key: str, function: PartFunction, schema: Columns) -> Frame:
-    """A function mapped over parts of some whole queries, each query whole in one of them, wherever its rows were.
-
-    ``frames`` are the sources by their numbers, ``key`` the column that all of them have for the query. ``function`` and what it holds must
-    be importable where Spark runs it.
-    """
+    """A function (importable where Spark runs it) mapped over parts of whole queries. ``frames`` are the sources by number, ``key`` their column of queries."""
     first = next(iter(frames.values()))
     rows, buckets = option(first, "rankscope.part.rows"), _buckets(first)
     columns: dict[int, Columns] = {}
@@ -348,11 +331,7 @@ ADAPTIVE = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 
 def keep(frame: Frame) -> Frame:
-    """The frame, kept by Spark once it was computed, in as many partitions as suit its size.
-
-    Without more, Spark lays what it keeps into as many as ``spark.sql.shuffle.partitions`` says, and hundreds of small tasks
-    take longer than their work.
-    """
+    """The frame, kept by Spark once it was computed, in as many partitions as suit its size (Spark's own number of small tasks takes longer)."""
     settings = frame.sparkSession.conf
     before = settings.get(ADAPTIVE, "false")
     settings.set(ADAPTIVE, "true")
@@ -360,9 +339,6 @@ def keep(frame: Frame) -> Frame:
         return frame.persist()
     finally:
         settings.set(ADAPTIVE, before)
-
-
-# --- files, for the command line ------------------------------------------------------------------------------
 
 
 def session_of(master: str | None) -> Any:

@@ -73,10 +73,7 @@ class TieGroups:
         return out
 
     def scored(self, metrics: Sequence[Any], depth: int | None, seed: int) -> Iterator[tuple[int, list[Array], bool]]:
-        """Yield each query, the values of each metric under its orders, and True if these are all orders.
-
-        The metrics look at the same groups (``_looks_at``), so that one set of orders serves all.
-        """
+        """Yield each query, the values of each metric (all look at the same groups) under its orders, and True if these are all orders."""
         reach, alike = _looks_at(metrics[0])
         pending: list[_Tried] = []
         cells = 0
@@ -209,11 +206,7 @@ def _picker(metric: Any, ties: str) -> Callable[[Array], float]:
 
 
 def _orders(judged: Judged, number: int, groups: Sequence[_Group], alike: bool, seed: int) -> tuple[Array, bool]:
-    """Ranks of the retrieved judged documents of a query, one row per order, and whether these are all orders.
-
-    Behind orders that are drawn stand those among which the best and the worst are sought in place of the first: the best and the worst
-    by grade, that of ids and its reverse.
-    """
+    """Ranks of the retrieved judged documents of a query, one row per order, and whether these are all. Drawn orders are followed by the best and worst by grade, that of ids and its reverse."""
     at = judged.start[number]
     plain = judged.rank[at : at + judged.in_run[number]]
     count = math.prod(group.count(alike) for group in groups)
@@ -263,9 +256,6 @@ def _arranged(judged: Judged, pending: Sequence[_Tried]) -> Judged:
     in_run = np.bincount(query, weights=ranks > 0, minlength=len(many)).astype(np.int64)
     columns = many.documents(where) | {"rank": rank, "tie_start": rank, "tie_size": np.ones_like(many.tie_size)}
     return replace(many, in_run=in_run, **columns)
-
-
-# --- what a metric is over all orders of equal scores: the mean, the best and the worst ----------------
 
 
 def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int) -> list[Values]:

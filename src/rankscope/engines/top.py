@@ -1,8 +1,4 @@
-"""The first documents of every query, with their ids, in the order in which ``judge`` ranks them.
-
-Judging keeps the judged documents alone. Who stands at the other ranks is answered here, for all that shows, counts or
-compares documents.
-"""
+"""The first documents of every query with their ids, in the order in which ``judge`` ranks them, as judging keeps judged documents alone."""
 
 from __future__ import annotations
 
@@ -29,9 +25,6 @@ def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.
     ``run`` is what ``judge`` takes: a ``Run``, or ``{query: {document: score}}``, with no pair twice and no NaN. Rankings end at
     ``order.depth``, and without ``k`` they are given down to there. Rows follow the queries of the run, and within a query the
     rank. Raises InputError for a tie policy that is no single order, and for ``rank`` without a column of ranks.
-
-    >>> top({"q1": {"a": 1.0, "b": 3.0, "c": 3.0}}, Order("trec"), 2).rows()
-    [('q1', 'c', 1), ('q1', 'b', 2)]
     """
     if order.ties not in TIES:
         raise InputError(f"ties={order.ties!r}: one order is needed here: {', '.join(TIES)}")

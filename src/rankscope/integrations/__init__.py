@@ -137,7 +137,7 @@ class RankingMetric:
     def _score(self, labelled: LabelledBatch) -> None:
         before = sum(len(values[0].value) for values in self._scored)
         numbered = LabelledBatch(labelled.batch, range(before, before + len(labelled.batch)), labelled.notes)
-        self._scored.append(list(batch_scores(self.request, numbered).found))
+        self._scored.append(list(batch_scores(self.request, numbered).computed))
 
     def scores(self) -> BatchScores:
         """Return the scores of all batches, with the value of every query: two-dimensional batches first, by number, then by indexes."""
@@ -145,7 +145,7 @@ class RankingMetric:
         if self._rows:
             grade, score, query = (np.concatenate(column) for column in zip(*self._rows, strict=True))
             by_index = batch_scores(self.request, labelled_batch(grade, score, query, group_is="ids"))
-            parts, ids = [*parts, list(by_index.found)], [*ids, *np.asarray(by_index.query_ids).tolist()]
+            parts, ids = [*parts, list(by_index.computed)], [*ids, *np.asarray(by_index.query_ids).tolist()]
         if not parts:
             raise InputError("nothing was collected: call update with a batch before compute")
         return BatchScores(
@@ -180,7 +180,6 @@ class RankingMetric:
 
 
 def _join(parts: tuple[Values, ...]) -> Values:
-    """The values of several batches."""
     drawn = sum(values.sampled_queries for values in parts)
     value, weight = (np.concatenate([getattr(values, name) for values in parts]) for name in ("value", "weight"))
     return Values(value, weight, None, drawn)

@@ -70,8 +70,6 @@ class Terms:
         return ratio(self.earned, self.worth[:, None])
 
 
-# --- parameters shared by metrics, each with its meaning and bounds ----------------------------------
-
 Cutoff = Annotated[int | None, Param("the last rank that counts", low=1)]
 NeededCutoff = Annotated[int | None, Param("the last rank that counts", low=1, needed=True)]
 Level = Annotated[float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})]
@@ -199,8 +197,6 @@ class Metric(Declared, kind="metric"):
         tokens = TOKENS.fullmatch(value) if isinstance(value, str) else None
         budget = cls.catalogue["TokenBudget"]
         return None if tokens is None else budget(metric=cls(**values), tokens=int(tokens[1]))
-
-    # -- derived once, for every metric -----------------------------------------------------------
 
     def taken_apart(self, lists: Lists) -> Terms:
         """The terms over the top k, and over judged documents only if ``judged_only``."""
@@ -335,9 +331,6 @@ class Metric(Declared, kind="metric"):
     def trec_name(self) -> str | None:
         """trec_eval's printed name of this metric. None if trec_eval does not have it."""
         return next((name for spec in self.trec if (name := spec.spell(self))), None)
-
-
-# --- helpers of several families ----------------------------------------------------------------------
 
 
 def gains(grade: Array, gain: str | Lookup) -> Array:

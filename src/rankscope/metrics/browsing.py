@@ -219,9 +219,6 @@ def _largest_outside(table: Lookup, best: float) -> float:
     return next((float(g) for g in range(int(best), 0, -1) if g not in inside), 0.0)
 
 
-# --- overlap of a ranking with the ideal one
-
-
 class Compat(Metric, aliases=("Compatibility",)):
     """The rank-biased overlap of the ranking with an ideal ranking."""
 

@@ -40,12 +40,7 @@ def rewards(cls: type[Metric]) -> str:
 
 
 def unfit_for(metric: Metric) -> str:
-    """Uses for which a metric is unfit: by its class, and by its traits.
-
-    >>> from rankscope.metrics import parse
-    >>> unfit_for(parse("Success@5"))
-    'distinguishing grades; the order of the documents; queries that want several documents'
-    """
+    """Uses for which a metric is unfit: by its class, and by its traits."""
     open_end = getattr(metric, "cutoff", 0) is None and metric.positions and metric.counts == "many"
     reasons = {
         vars(type(metric)).get("not_for", ""): True,
@@ -62,10 +57,7 @@ def unfit_for(metric: Metric) -> str:
 
 
 def description_of(metric: Metric) -> str:
-    """The meaning of a metric, its formula, its watch-out, and its better direction.
-
-    Changed parameters come first. The rest describes the usual form.
-    """
+    """The meaning of a metric, its formula, its watch-out, and its better direction. Changed parameters come first."""
     own = changed_parameters(metric)
     parts = [f"Here {', '.join(own)}. The usual form:"] if own else []
     parts += [f"{rewards(type(metric))}."]
@@ -75,14 +67,7 @@ def description_of(metric: Metric) -> str:
 
 
 def convention_of(metric: Metric) -> str:
-    """The watch-out of a metric. Changed parameters come first, as the usual convention does not apply to them.
-
-    >>> from rankscope.metrics import parse
-    >>> convention_of(parse("P@10"))
-    "divides by k even if fewer documents were returned. denominator='min_k_listlen' does not"
-    >>> convention_of(parse("DCG(gain='exponential')@10"))[:55]
-    'here: gain 2^grade - 1. Usually: linear gain and 1/log2'
-    """
+    """The watch-out of a metric. Changed parameters come first, as the usual convention does not apply to them."""
     own = changed_parameters(metric)
     if not own:
         return metric.convention
@@ -96,14 +81,7 @@ def changed_parameters(metric: Metric) -> list[str]:
 
 
 def stated_parameters(metric: Metric) -> list[str]:
-    """The parameters that a paper states with a metric's name, because they change its numbers.
-
-    >>> from rankscope.metrics import parse
-    >>> stated_parameters(parse("nDCG@10"))
-    ['linear gain', 'discount 1/log2(rank + 1)', 'ideal of all judged documents, cut at k']
-    >>> stated_parameters(parse("AP"))
-    []
-    """
+    """The parameters that a paper states with a metric's name, because they change its numbers."""
     return [
         _words(metric, name)
         for name, default in _parameters(metric)
@@ -112,12 +90,7 @@ def stated_parameters(metric: Metric) -> list[str]:
 
 
 def relevance_levels(metrics: Iterable[Metric]) -> str:
-    """The lowest relevant grade in a sentence. Empty if no metric depends on it.
-
-    >>> from rankscope.metrics import parse
-    >>> (relevance_levels([parse("P@10"), parse("nDCG@10")]), relevance_levels([parse("AP"), parse("P(level=2)@10")]))
-    ('A document is relevant from grade 1 on.', 'A document is relevant from grade 1 on for AP, from grade 2 on for P(level=2)@10.')
-    """
+    """The lowest relevant grade in a sentence. Empty if no metric depends on it."""
     by_level: dict[float, list[str]] = {}
     for metric in metrics:
         level = getattr(metric, "level", None)
@@ -130,7 +103,6 @@ def relevance_levels(metrics: Iterable[Metric]) -> str:
 
 
 def _parameters(metric: Metric) -> Iterator[tuple[str, Any]]:
-    """The parameters of a metric except its cutoff, each with its default."""
     for f in fields(metric):
         if f.name not in {"cutoff", type(metric).at}:
             yield f.name, f.default if f.default_factory is MISSING else f.default_factory()

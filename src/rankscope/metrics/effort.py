@@ -143,11 +143,9 @@ def reason_against_uncut(value: Any) -> str:
         metric = _at(str(value), 1)
     except InputError:
         return f"{value} does not end at a rank: {like}"
-    return (
-        f"{metric.having(cutoff=None)} needs more than grades and ranks: {like}"
-        if metric.needs or metric.aggregate != "mean"
-        else ""
-    )
+    if metric.needs or metric.aggregate != "mean":
+        return f"{metric.having(cutoff=None)} needs more than grades and ranks: {like}"
+    return ""
 
 
 @cache

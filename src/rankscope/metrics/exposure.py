@@ -36,11 +36,7 @@ def reason_against_viewing(viewing: str) -> str:
 
 
 def attention(relevant: Array, viewing: str, patience: float, decay: float = 0.85, stop: float = 0.5) -> Array:
-    """The attention at each rank of lists, by the browsing models of simulated users: 1 at rank 1. A relevant item is clicked.
-
-    >>> attention(np.zeros((1, 3)), "position", 0.8, 1.0).round(3).tolist()
-    [[1.0, 0.5, 0.333]]
-    """
+    """The attention at each rank of lists, by the browsing models of simulated users: 1 at rank 1. A relevant item is clicked."""
     if viewing == "log":
         return log2_discounts(np.broadcast_to(np.arange(1, relevant.shape[1] + 1), relevant.shape))
     named: dict[str, Browsing] = {

@@ -227,10 +227,7 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
 
 
 def below(marked: Array, group: Array, tied: float = 0.5, part: Array | None = None) -> Array:
-    """The number of marked cells with a lower score than each cell. Cells with the same score count ``tied``.
-
-    Cells of one ``group`` share their score and are adjacent. With parts, cells count in their own part only.
-    """
+    """The number of marked cells with a lower score than each cell (the same score counts ``tied``). Cells of a ``group`` are adjacent, parts apart."""
     so_far = running(marked)
     parts = np.zeros(group.shape) if part is None else part
     new_part = parts[:, 1:] != parts[:, :-1]
@@ -247,11 +244,7 @@ def _carry_back(so_far: Array, last: Array) -> Array:
 
 
 def count_lower_grades(lists: Lists, group: Array, tied: float) -> Array:
-    """The number of judged documents of a lower grade that score below each judged document. Equal scores count ``tied``.
-
-    Each pair is counted at the highest bit in which the numbers of its two grades differ: among documents with equal bits above
-    it, documents with the bit are better.
-    """
+    """The number of judged documents of a lower grade that score below each one (equal scores count ``tied``), each pair at the highest bit of difference."""
     distinct, number = np.unique(lists.grade, return_inverse=True)
     number = number.reshape(lists.grade.shape)
     count = np.zeros(number.shape)
@@ -281,9 +274,6 @@ def refuse_more_than(metric: Metric, candidates: int, lists: Lists) -> None:
             f"{metric}: a query has {most} documents returned or judged, more than candidates={candidates}; "
             "give the number of items to rank"
         )
-
-
-# --- pairs of retrieved documents, judged or not
 
 
 class Accuracy(Metric):

@@ -148,9 +148,6 @@ def attention_to(shown: Shown, at: Array, metric: Any) -> Array:
     return np.asarray(attention(grade >= getattr(metric, "level", 1.0), *reader)[shown.query[at], rank - 1])
 
 
-# --- of items
-
-
 class _OfItemTotals(_Population):
     """Base of metrics of how much each item is shown."""
 
@@ -320,9 +317,6 @@ class Personalisation(_OfItemTotals, aliases=("Personalization", "InterListDiver
         whole = exact_sum(totals)
         pairs = exact_sum(totals * (totals - 1.0))
         return np.asarray(-((2.0 * totals - 1.0) - 2.0 * pairs / whole) / (whole * (users - 1)))
-
-
-# --- of groups of items
 
 
 class _OfGroups(_Population):

@@ -53,10 +53,7 @@ class Preferences:
         return np.stack([(used & (pool.group == judge)).sum(axis=1) > 1 for judge in judges], axis=1)
 
     def prefers(self, query: int, judge: int) -> Array:
-        """True if this judge prefers the first document of a pair to the second: ``[first, second]``.
-
-        Preferences in several parts are closed: A over B in one part and B over C in another is A over C.
-        """
+        """True if this judge prefers the first document of a pair to the second: ``[first, second]``, closed over several parts."""
         grade, pool = self.grade[query, :, judge], self.lists.pool
         assert pool is not None
         if not self.in_parts[query, judge]:
@@ -79,10 +76,7 @@ class Preferences:
         return out
 
     def by_query(self) -> Iterator[tuple[int, Array, Array, Array]]:
-        """Each query with its pairs ``[first, second]``: preferences of each judge, pairs that count, and pairs in the order of the ranking.
-
-        In the last ones the first document was retrieved, and the second is below it or was not retrieved.
-        """
+        """Each query with its pairs ``[first, second]``: preferences of each judge, pairs that count, and pairs ranked in this order (the first retrieved)."""
         for query in range(len(self.grade)):
             first, second, place = self.retrieved[query, :, None], self.retrieved[query], self.place[query]
             counting = first & second if self.pairs == "retrieved" else first | second
@@ -136,7 +130,6 @@ class Preferences:
 
     @cached_property
     def _keep(self) -> Array:
-        """All documents except the non-relevant ones after the first R."""
         order = np.argsort(self.place, axis=1, kind="stable")[:, :, None]
         ranked = np.take_along_axis(self.nonrelevant, order, axis=1)
         number = np.empty(ranked.shape, dtype=np.int64)
@@ -299,9 +292,6 @@ class NumPrefsFul(_PreferenceMetric):
     def terms(self, lists: Lists) -> Terms:
         fulfilled, _ = Preferences(lists, self.pairs).by_judge()
         return Terms(lists, {"preferences fulfilled": over_aspects(fulfilled)})
-
-
-# --- metrics averaged over several judges of the same documents
 
 
 Multiple = Annotated[float, Param("the depth as a multiple of the number of relevant documents", above=0, high=1000)]

@@ -52,10 +52,7 @@ def propensity_of(metric: Metric, table: ItemTable, code: Array) -> Array:
 
 
 def fitted_gamma(table: ItemTable, metric: str) -> float:
-    """The slope of log exposures on log popularity, over items with both, by least squares.
-
-    Source: Yang et al., RecSys 2018, section 4.
-    """
+    """The slope of log exposures on log popularity, by least squares (Yang et al., RecSys 2018, section 4)."""
     if ("gamma", metric) not in table.kept:
         items = np.arange(table.size)
         shown, popular = table.fact("exposures", items, metric), table.counts(items, metric)

@@ -39,10 +39,6 @@ def weights_of(metric: Metric, depth: int = DEPTH) -> Array:
 
     Raises InputError with the reason for a metric without such weights: it ignores the order, lower values are better, or the weight of
     a rank depends on the number of retrieved documents.
-
-    >>> from rankscope.metrics import parse
-    >>> weights_of(parse("RR"), 4).tolist()
-    [1.0, 0.5, 0.3333333333333333, 0.25]
     """
     if metric.better != "higher":
         raise _without(metric, "lower values are better" if metric.better == "lower" else "it has no better direction")
@@ -68,12 +64,6 @@ def weights_below_relevant(metric: Metric, depth: int = DEPTH) -> Array | None:
 
     None for a metric without weights by rank, or if no rank earns less than for a single document: good documents lower the earnings
     below them only in metrics of a reader who stops when satisfied.
-
-    >>> from rankscope.metrics import parse
-    >>> weights_below_relevant(parse("RR"), 4).tolist()
-    [1.0, 0.0, 0.0, 0.0]
-    >>> weights_below_relevant(parse("DCG")) is None
-    True
     """
     try:
         alone = weights_of(metric, depth)
@@ -99,10 +89,6 @@ def chart_of(metric: Metric, alone: bool = False) -> Chart:
 
     If good documents lower the earnings below them, as in ERR, a second line shows ``weights_below_relevant``. ``alone`` leaves the line
     out, but not its caption. Raises InputError with the reason for a metric without such weights.
-
-    >>> from rankscope.metrics import parse
-    >>> chart_of(parse("RR")).rows[:2]
-    (('RR', 1, 1.0), ('RR', 2, 0.5))
     """
     curves = _curves_of(metric)
     hidden, caption = curves.get(f"{metric}{BELOW}"), ALONE

@@ -251,9 +251,6 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision
         return Terms(lists, {"relevant": lists.relevant(self.level), "within R": lists.rank <= known[:, None]}, known)
 
 
-# --- interpolated precision: the best precision at a recall or beyond
-
-
 Compat = Annotated[
     Literal[9, 10],
     Param(

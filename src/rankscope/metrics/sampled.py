@@ -53,11 +53,7 @@ OneMetric = Annotated[
 
 @cache
 def value_by_rank(metric: Metric, depth: int) -> Array:
-    """The value of a list whose only relevant item is at rank 1, 2, ... ``depth``.
-
-    >>> value_by_rank(Metric.read("RR@2"), 3).tolist()
-    [1.0, 0.5, 0.0]
-    """
+    """The value of a list whose only relevant item is at rank 1, 2, ... ``depth``."""
     grade = np.full((depth, 1), max(1.0, float(getattr(metric, "level", 1.0))))
     rank, shown = np.arange(1, depth + 1)[:, None], np.ones((depth, 1), dtype=bool)
     ones = np.ones((depth, 1), dtype=np.int64)
@@ -69,9 +65,6 @@ def estimates(of: str, items: int, negatives: int, estimator: str, gamma: float)
     """The estimate of a metric for an item above which 0, 1, ... ``negatives`` of the sampled negatives are.
 
     Source: Krichene and Rendle, On sampled metrics for item recommendation, KDD 2020, sections 5 and 6.
-
-    >>> estimates("R@1", 3, 2, "none", 0.1).tolist()
-    [1.0, 0.0, 0.0]
     """
     metric = Metric.read(of)
     above = np.arange(negatives + 1)
@@ -93,7 +86,6 @@ def estimates(of: str, items: int, negatives: int, estimator: str, gamma: float)
 
 
 def _binomial(n: int, p: Array) -> Array:
-    """The chances of 0, 1, ... n successes, one row per probability."""
     k = np.arange(n + 1)
     ways = np.array([math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in k.tolist()])
     inside = np.clip(p, 1e-300, 1.0 - 1e-16)[:, None]

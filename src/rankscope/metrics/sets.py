@@ -153,9 +153,6 @@ class Utility(_Set):
         )
 
 
-# --- counts, added up over queries
-
-
 class _Count(Metric):
     """Base of counts, which are summed over queries and have no better direction."""
 

@@ -75,8 +75,6 @@ def ranked_lists(ranking: Any, level: float, options: Mapping[str, Any], lengths
     return RankedBatch(end_to_end([_read_list(one, level, part) for one, part in zip(ranking, parts, strict=True)]))
 
 
-# --- lists of plain grades: read all at once -----------------------------------------------------------
-
 PLAIN = {int, float, bool, type(None)}  # types that become a grade unchanged
 
 
@@ -151,9 +149,6 @@ def _grade_of_missing(level: float) -> float:
     return max(level, 1.0) if level else 1.0
 
 
-# --- lists of items
-
-
 def lists_of_items(ranking: Any, items: Any, history: Any, user: Any, judgments: Any) -> Judged:
     """Lists of item ids as the output of an engine: the judged documents, and every item shown."""
     several = [list(one) for one in ranking] if is_batch(ranking) else [list(ranking)]
@@ -177,11 +172,7 @@ def lists_of_items(ranking: Any, items: Any, history: Any, user: Any, judgments:
     return Judged(names, size, held, inside, worth, rank, rank, np.ones(len(rank), dtype=np.int64), shown=shown)
 
 
-# --- lists read one by one -------------------------------------------------------------------------------
-
-
 def _of_list(name: str, value: Any, i: int, count: int) -> Any:
-    """The value of an option for one of several lists."""
     if value is None or isinstance(value, int | float | np.number | set | frozenset | Mapping):
         return value
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray) or _is_scalar(value):
@@ -204,7 +195,6 @@ def _read_list(ranking: Any, level: float, options: Mapping[str, Any]) -> PlainL
 
 
 def _grades(value: Any) -> Grade:
-    """One grade, or the grades of a dict {subtopic or judge: grade}."""
     if isinstance(value, Mapping):
         return tuple(sorted(((name, _grade(grade)) for name, grade in value.items()), key=str))
     return _grade(value)
@@ -281,7 +271,6 @@ def _look_up(
 
 
 def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[Grade]:
-    """The grades of judged documents that the list misses."""
     if ideal is not None:
         if isinstance(ideal, str | bytes | Mapping) or not isinstance(ideal, Iterable) or _is_scalar(ideal):
             raise InputError(f"ideal is {_kind(ideal)}, not a list of the grades of all judged documents")

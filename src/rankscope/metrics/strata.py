@@ -126,7 +126,6 @@ class infNDCG(_Sampled, aliases=("InferredNDCG", "infnDCG")):
         return Terms(lists, factors, self._ideal(strata))
 
     def _ideal(self, strata: Strata) -> Array:
-        """The discounted gain of an ideal ranking with the estimated numbers of documents of each gain."""
         pool, out = strata.pool, np.zeros(len(strata.lists))
         gain = np.where(pool.shown & (pool.grade >= 0), gains(pool.grade, self.gain), 0.0)
         weight = strata.at_pool(strata.weight)

@@ -145,12 +145,7 @@ def square(value: float) -> str:
 
 
 def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
-    """Read one of trec_eval's names. Return None if there is no such measure.
-
-    >>> from rankscope.metrics import CATALOGUE
-    >>> parse_trec("ndcg_cut.5,10", CATALOGUE)
-    [nDCG@5, nDCG@10]
-    """
+    """Read one of trec_eval's names. Return None if there is no such measure."""
     for cls in dict.fromkeys(catalogue.values()):
         # shorthands are other tools' names for a metric with a parameter set
         shorthands = cls.__dict__.get("shorthands", ())
@@ -192,8 +187,6 @@ SETS: dict[str, tuple[str, ...]] = {
 }
 
 
-# --- names that only ranx has: ``map@100-l2``, ``rbp.95``, ``f1``
-
 # names without a cutoff mean whole rankings; trec_eval also has recall
 WHOLE = {
     "precision": "SetP", "f1": "SetF", "dcg_burges": "DCG(gain='exponential')", "ndcg_burges": "nDCG(gain='exponential')",
@@ -208,10 +201,6 @@ def parse_ranx(text: str, read: Read) -> list[Any]:
     """Read a name that only ranx has. ``read`` returns the metrics of any other name.
 
     A name may end with the lowest relevant grade (``-l2``). The digits after the dot of ``rbp`` are its persistence.
-
-    >>> from rankscope.metrics import parse
-    >>> parse("map@100-l2"), parse("rbp.95"), parse("ndcg@10-l3"), parse("precision-l2")
-    (AP(level=2)@100, RBP(p=0.95), nDCG(gain={1: 0, 2: 0})@10, SetP(level=2))
     """
     if match := _LEVEL.fullmatch(text):
         name = {**WHOLE, "recall": "SetR"}.get(match["name"], match["name"])

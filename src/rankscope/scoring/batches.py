@@ -43,10 +43,7 @@ def labelled_batch(
     *,
     group_is: Literal["sizes", "ids", ""] = "",
 ) -> LabelledBatch:
-    """Return the lists in these arrays. Raises InputError if their shapes do not match.
-
-    ``group_is`` is the content of ``group`` if known. By default a group as long as the labels holds ids.
-    """
+    """Return the lists in these arrays. ``group_is`` is the content of ``group`` if known. Raises InputError if their shapes do not match."""
     notes: list[str] = []
     grade = _numbers(as_array(labels, "labels", notes), "labels")
     score = _numbers(as_array(scores, "scores", notes), "scores")
@@ -195,22 +192,11 @@ def _shape(values: Array) -> str:
     return " x ".join(f"{n:,}" for n in values.shape) or "a single number"
 
 
-# --- values ----------------------------------------------------------------------------------------------
-
-
 def values_of_batch(request: Request, labelled: LabelledBatch) -> list[Values]:
-    """The values of each metric for every list, under the policies of the request.
-
-    Lists without ties have one order, which is faster under every policy of ties.
-    """
-    ids = (
-        [str(one) for one in labelled.query_ids]
-        if any(m.convention.ties in OVER_ORDERS for m in request.metrics)
-        else None
-    )
-    if ids is None:
+    """The values of each metric for every list, under the policies of the request. Lists without ties have one order, which is faster."""
+    if not any(m.convention.ties in OVER_ORDERS for m in request.metrics):
         return values_of(request, judged_batches(request, labelled.batch))
-    tied = labelled.batch.tied()
+    ids, tied = [str(one) for one in labelled.query_ids], labelled.batch.tied()
     one_order = replace(request, metrics=tuple(_in_one_order(m) for m in request.metrics))
     parts = []
     for at, part_request in ((np.flatnonzero(~tied), one_order), (np.flatnonzero(tied), request)):
@@ -237,11 +223,7 @@ def _together(count: int, parts: Sequence[tuple[Array, Values]]) -> Values:
 
 
 def judged_batches(request: Request, batch: Batch, query_ids: Sequence[str] | None = None) -> list[Judged]:
-    """The lists as each metric of a request sees them, shared by metrics that see the same.
-
-    The place of a document in its list serves as its id: among ties ``trec`` ranks the last document first, like trec_eval the greatest
-    id, and ``docid`` and ``input`` the first.
-    """
+    """The lists as each metric sees them, shared by metrics that see the same. The place of a document in its list serves as its id."""
     by_order: dict[Any, Judged] = {}
     out = []
     plain = [m.convention.ties not in OVER_ORDERS and not _by_document(m.metric) for m in request.metrics]
@@ -264,12 +246,10 @@ def judged_batches(request: Request, batch: Batch, query_ids: Sequence[str] | No
 
 
 def _by_document(metric: Metric) -> bool:
-    """True if a metric needs more than a rectangle with one grade per document."""
     return bool(metric.needs) or metric.aggregate == "pooled"
 
 
 def _reach(m: MetricRequest) -> int | None:
-    """The last rank that matters to a metric and its policies. None if the whole list does."""
     c = m.convention
     whole = c.no_relevant != "metric" or c.nothing_found != "metric" or c.mean != "macro"
     return None if whole else m.metric.reach

@@ -77,14 +77,7 @@ class Reference:
 
 
 def read(source: str) -> Reference:
-    """A source as the catalogue writes them: authors, title, venue, year; some have no venue, or no title.
-
-    >>> found = read("Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003")
-    >>> found.authors, found.title, found.venue, found.year, found.short
-    (('Zhai', 'Cohen', 'Lafferty'), 'Beyond independent relevance', 'SIGIR', '2003', 'Zhai, Cohen and Lafferty, 2003')
-    >>> read("Student, Biometrika 6(1), 1908").venue, read("trec_eval ndcg").short
-    ('Biometrika 6(1)', 'trec_eval ndcg')
-    """
+    """A source as the catalogue writes them: authors, title, venue, year; some have no venue, or no title."""
     whole = source.strip()
     parted = PART.fullmatch(whole)
     if parted is None:
@@ -131,16 +124,11 @@ def sources_of(thing: Any, clustered: bool = False) -> list[str]:
 
 
 def in_brackets(sources: Iterable[str], *before: str) -> str:
-    """Return the text in brackets after a metric or a method; empty without a source.
-
-    >>> in_brackets(["Holm, A simple sequentially rejective multiple test procedure, 1979"])
-    ' (Holm, 1979)'
-    """
+    """Return the text in brackets after a metric or a method; empty without a source."""
     parts = [*before, *dict.fromkeys(read(source).short for source in sources)]
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-# --- BibTeX
 def bibliography(sources: Iterable[str]) -> Iterator[str]:
     """Return BibTeX entries: rankscope, then each dated source once."""
     try:
@@ -184,15 +172,12 @@ def _entry(one: Reference, key: str) -> Iterator[str]:
 
 
 def _where(one: Reference) -> tuple[str, dict[str, str]]:
-    """Return the kind of entry, and its venue."""
     venue = one.venue or UNNAMED.get(one.title, "")
     if not venue:
         return "misc", {}
     if venue in VENUES:
         name = VENUES[venue]
-        return (
-            ("inproceedings", {"booktitle": name}) if name.startswith("Proceedings") else ("article", {"journal": name})
-        )
+        return ("inproceedings", {"booktitle": name}) if name[:11] == "Proceedings" else ("article", {"journal": name})
     volume = VOLUME.fullmatch(venue)
     if volume:
         return "article", {
@@ -208,12 +193,10 @@ def _where(one: Reference) -> tuple[str, dict[str, str]]:
 
 
 def _as_bibtex(text: str) -> str:
-    """Text as BibTeX takes it."""
     return "".join(ESCAPED.get(character, character) for character in text)
 
 
 def _key(one: Reference, used: set[str]) -> str:
-    """Return a unique key: author and year."""
     first = one.authors[0].split(" ")[-1] if one.authors else re.split(r"[\s,]", one.whole, maxsplit=1)[0]
     plain = unicodedata.normalize("NFKD", first).encode("ascii", "ignore").decode()
     stem = key = f"{re.sub(r'[^A-Za-z]', '', plain).casefold() or 'source'}{one.year}"

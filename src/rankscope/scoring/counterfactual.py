@@ -35,11 +35,7 @@ from rankscope.scoring.events import LOGGED, TARGETS, EventLog, read_events, tar
 
 @dataclass(frozen=True, eq=False)
 class PolicyValue:
-    """The value of a policy by one estimator, with its interval and its diagnostics.
-
-    ``settled`` is the estimator with its parameters as they were chosen. If ``reason`` is not empty the log cannot support the estimate,
-    and it is refused: ``shown`` is NaN.
-    """
+    """The value of a policy by one estimator (``settled``: with its chosen parameters). With a ``reason`` it is refused, and ``shown`` is NaN."""
 
     estimator: Estimator
     settled: Estimator

@@ -100,10 +100,7 @@ def computes(dialect: Dialect, metric: Metric) -> bool:
 
 
 def translate(dialect: Dialect, metric: Metric, spelling: str = "") -> Metric:
-    """A dialect's metric for a metric, with its own parameters, and the cutoff and level of ours.
-
-    A parameter that it takes squared is converted, unless the ``spelling`` is trec_eval's, which has no parentheses.
-    """
+    """A dialect's metric for a metric, with its own parameters, and our cutoff and level. A ``spelling`` of trec_eval keeps parameters as they are."""
     entry = dialect_metric_of(dialect, metric)
     if entry is None:
         raise InputError(f"dialect {dialect.name!r} has no {family(metric)}: it has {', '.join(dialect.metrics)}")

@@ -45,11 +45,7 @@ def evaluate_request(
     judging: Callable[[CleanInput, Request], Judge] | None = None,
     earlier: Scores | None = None,
 ) -> Scores:
-    """Score rankings as a request asks. ``judging`` returns the function that judges each run; without it every run is judged anew.
-
-    ``earlier`` are scores on the same judgments. Their runs come first, as they are. Raises DataError if a run and the qrels share
-    no query, InputError if the judgments have changed since the earlier scores.
-    """
+    """Score rankings as a request asks. ``judging`` returns the function that judges each run. ``earlier`` are scores on the same judgments, whose runs come first."""
     grades = read_judgments(qrels, request)
     if earlier is not None and earlier.judgments_sha256 != grades.content_sha256:
         raise InputError("the judgments changed since these scores: evaluate all runs again")
@@ -82,12 +78,7 @@ def scores_of(
     request: Request, evaluations: Sequence[RunEvaluation], queries: Collection[str], qrels: Any, data: Any = None,
     content: Callable[[], str | None] | None = None,
 ) -> Scores:  # fmt: skip
-    """The result for these runs; ``queries`` are all of the qrels, ``qrels`` is where these came from, ``data`` what was passed as both.
-
-    ``content`` gives the digest of what the qrels say.
-
-    Raises DataError if no query of a run is judged, or if no query is left to average.
-    """
+    """The result for these runs. ``queries`` and ``content`` (the digest) are of the qrels, ``data`` what was passed. Raises DataError without queries to average."""
     for e in evaluations:
         if e.health.missing_queries == e.health.judged_queries:
             label = e.labels[0] if e.source is None else e.source.label
@@ -140,10 +131,7 @@ def rescored(
     request: Request, evaluations: Sequence[RunEvaluation], names: Sequence[str], metric: Metric, other: Metric,
     ties: Literal["", "best", "worst"] = "",
 ) -> dict[str, float]:  # fmt: skip
-    """Return the means of the runs on another metric, under the conventions and over the queries of one that was asked for.
-
-    Other ``ties`` order the judged documents again, if lists are not cut.
-    """
+    """Return the means of the runs on another metric, under the conventions and queries of a requested one. Other ``ties`` order whole lists again."""
     metric_request, place = request.of_metric(metric), request.place(metric)
     convention = replace(metric_request.convention, ties=ties) if ties else metric_request.convention
     here = request.with_metrics(replace(metric_request, metric=other, convention=convention))
@@ -159,7 +147,6 @@ def _is_strange(health: Health, rank: Array) -> bool:
 
 
 def _deepest(request: Request) -> float:
-    """Return the last rank that a metric looks at (infinite without a cutoff)."""
     to_the_end = any(looks_to_the_end(m.metric) for m in request.metrics)
     return math.inf if to_the_end else max(request.orders[0].cutoffs, default=0)
 
@@ -173,7 +160,6 @@ def _means_of(request: Request, qrels: Any, run: Any) -> dict[Any, float]:
 def _interval_of(
     m: Mean, request: Request, run: RunScores, e: RunEvaluation, clusters: Array | None
 ) -> Callable[[], Bounds]:
-    """Return the function that makes the interval of a mean when it is first looked at."""
     if m.metric.aggregate == "pooled":
         return partial(bounds_of_pooled, request, m.metric, e, run.query_ids, clusters)
     values, weights = run.values[m.metric], run.weights.get(m.metric)
@@ -235,10 +221,7 @@ def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str
 
 
 def values_of(request: Request, judged: Sequence[Judged], kept: KeptValues | None = None) -> list[Values]:
-    """The values of each metric over its judged documents, those under one tie policy computed together, with all policies applied.
-
-    ``kept`` holds values for further calls with the same judged documents.
-    """
+    """The values of each metric over its judged documents, with all policies applied. ``kept`` holds values for further calls with the same ones."""
     known = {} if kept is None else kept
     keys = [(id(data), m.convention.ties, m.metric) for m, data in zip(request.metrics, judged, strict=True)]
     together: dict[tuple[int, str], dict[Any, Judged]] = {}

@@ -116,10 +116,7 @@ ROLES = ("unit_id", "session_id", "impression_id", "item_id", "query_id", "logge
 
 
 def _rows(log: Log, reward: str, more: Sequence[str]) -> tuple[pl.LazyFrame, pl.DataFrame]:
-    """Return the rows that count, and their columns of events and more as they stand in the log.
-
-    Ids that are whole numbers stay numbers: as text they take longer to read and to tell apart.
-    """
+    """Return the rows that count, and their columns of events and more as they are in the log: whole numbers as ids are faster than text."""
     kept = log.number(reward).is_not_null()
     kept = kept & (pl.col("shown").fill_null(1.0) > 0) if log.has("shown") else kept
 
@@ -137,10 +134,7 @@ def _rows(log: Log, reward: str, more: Sequence[str]) -> tuple[pl.LazyFrame, pl.
 def _in_order(
     log: Log, frame: pl.DataFrame
 ) -> tuple[pl.DataFrame, dict[str, Codes], dict[str, list[str]], Codes | None]:
-    """Return the rows sorted by list and position, numbers for their ids, the ids in the order of numbers, and the order of rows if it was another.
-
-    Next to the numbers of ids stand the ``_unit`` of each row and its ``_place`` from 0.
-    """
+    """Return the rows sorted by list and position with numbers for ids, ``_unit`` and ``_place``, the ids by number, and any other order of rows."""
     names, numbers, unit, ids = dict[str, list[str]](), dict[str, Codes](), unit_of(log), pl.Series()
     columns = [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]
     for column in [*columns, *([frame["position"]] if log.has("position") else [])]:
@@ -178,7 +172,6 @@ def _as_text(ids: pl.Series, codes: Codes) -> Codes:
 
 
 def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
-    """Return ids in the order of their text, and the place of each among them."""
     texts = ids.cast(pl.String)
     order = texts.arg_sort().to_numpy()
     place = np.empty(len(order), dtype=np.int64)
@@ -187,7 +180,6 @@ def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
 
 
 def _check_complete(log: Log, column: pl.Series) -> None:
-    """Raise DataError for empty cells."""
     if lost := column.null_count():
         rows = f"{words.counted(lost, 'row has', 'rows have')} no {log.roles.get(column.name, column.name)}"
         raise DataError(f"{log.label}: {rows}: give each row one, or leave these rows out")
@@ -218,9 +210,6 @@ def _number(keys: Keys, spots: Keys, rows: Codes | None = None) -> tuple[Codes, 
         codes[part], new = numbering.number(keys[at], spots[at])
         firsts.append(new + start)
     return None if numbering.full else (np.concatenate(firsts), codes)
-
-
-# --- propensities -----------------------------------------------------------------------------------------------------
 
 
 def _propensities(log: Log, frame: pl.DataFrame, logging: Any) -> dict[Level, Array]:
@@ -310,9 +299,6 @@ def _curve(value: Any) -> Examination:
     return Examination.of(value)
 
 
-# --- targets ----------------------------------------------------------------------------------------------------------
-
-
 def targets_of(made: EventLog, source: Any) -> dict[str, TargetPolicy]:
     """Return the target policies by name: of one, a list, or a dict of targets. Raises InputError for two of one name."""
     if isinstance(source, Mapping) and not _is_run(source):
@@ -343,7 +329,6 @@ def _is_run(rankings: Mapping[Any, Any]) -> bool:
 
 
 def _named(source: Any) -> tuple[str, Any]:
-    """Return the name of ``name=target``, empty without one, and the target."""
     if not isinstance(source, str):
         return "", source
     name, equals, value = source.partition("=")
@@ -352,11 +337,7 @@ def _named(source: Any) -> tuple[str, Any]:
 
 
 def target_of(made: EventLog, source: Any, name: str = "") -> TargetPolicy:
-    """Return a target policy: of a spelling, a run, a pair of policy and run, or a function of the frame of events.
-
-    A function returns the probability of the shown item of each row, or a matrix of rows x items, sorted by their ids.
-    Raises InputError for anything else.
-    """
+    """Return a target policy: of a spelling, a run, a pair of policy and run, or a function of the frame of events (probabilities, or rows x items)."""
     if callable(source) and not isinstance(source, type):
         return _of_function(made, source, name or getattr(source, "__name__", "target"))
     if isinstance(source, str):

@@ -21,10 +21,7 @@ EXPECTED = "chunks are a table of two columns, chunk and document, or {chunk: do
 
 @dataclass(eq=False)
 class Fold:
-    """Which document a chunk is of: by a table of ids, or by a pattern of ids; ``label`` is the file or the pattern.
-
-    ``used`` is set if an id was changed by it: a fold that changes none is a mistake, which is told.
-    """
+    """The document of each chunk, by a table or a pattern of ids. ``label`` is the file or the pattern, ``used`` is set if an id was changed."""
 
     label: str
     documents: Mapping[str, str] | None = None
@@ -34,9 +31,6 @@ class Fold:
         """The document of a chunk. An id that is no chunk is kept.
 
         The first group of a pattern is the document. If it has no group, the match is removed from the id.
-
-        >>> Fold("#.*").document("d1#3"), Fold("^(.+)_p[0-9]+$").document("d_7_p12"), Fold("#.*").document("d1")
-        ('d1', 'd_7', 'd1')
         """
         document: str | None = chunk
         if self.documents is not None:

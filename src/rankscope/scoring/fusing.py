@@ -28,12 +28,12 @@ from rankscope.tables import Qrels, Run
 
 def read_tables(runs: Any, policies: Policies) -> Iterator[Run]:
     """Yield the runs of a call as tables, cleaned as the policies ask, each under its own name."""
-    given = list(named_runs(runs))
-    read = list(map_parts(lambda one: run_of(read_any("run", one[1], one[0], reading=policies)), given))
+    pairs = list(named_runs(runs))
+    read = list(map_parts(lambda one: run_of(read_any("run", one[1], one[0], reading=policies)), pairs))
     if policies.columns is not None:
         policies.columns.refuse_absent()
     labels = distinct_names(
-        [label_of(run, name, at) for at, ((name, _), run) in enumerate(zip(given, read, strict=True), 1)]
+        [label_of(run, name, at) for at, ((name, _), run) in enumerate(zip(pairs, read, strict=True), 1)]
     )
     named = (replace(run, name=label) for label, run in zip(labels, read, strict=True))
     yield from map_parts(lambda run: clean(run, policies, "run").data, named)
@@ -52,10 +52,10 @@ def refuse_unfit(fusion: Fusion, runs: Sequence[Run]) -> None:
     """Refuse fewer than two runs and a wrong number of weights (InputError), and runs without a common query (DataError)."""
     if len(runs) < 2:
         raise InputError(f"a fusion needs two runs or more, and {words.counted(len(runs), 'run')} was given")
-    given = len(fusion.run_weights)
-    if given and given != len(runs):
+    weights = len(fusion.run_weights)
+    if weights and weights != len(runs):
         raise InputError(
-            f"{fusion}: {words.counted(given, 'weight')} for {len(runs)} runs: give one per run, in their order"
+            f"{fusion}: {words.counted(weights, 'weight')} for {len(runs)} runs: give one per run, in their order"
         )
     seen: set[str] = set()
     for run in runs:

@@ -140,11 +140,7 @@ def _known_over_orders(judged: Judged, k: int, ties: str) -> float:
 
 
 def looks_like_ratings(grades: Mapping[float, int]) -> bool:
-    """Return True for a scale of ratings: up to 5 to 10 or to 100, five or more grades or fractions, and almost no 0.
-
-    >>> looks_like_ratings({1: 4, 2: 9, 3: 9, 4: 9, 5: 4}), looks_like_ratings({0: 90, 1: 4, 2: 9, 3: 9, 4: 9, 5: 4})
-    (True, False)
-    """
+    """Return True for a scale of ratings: up to 5 to 10 or to 100, five or more grades or fractions, and almost no 0."""
     positive = {grade: count for grade, count in grades.items() if grade > 0}
     several = len(positive) >= MIN_GRADES_OF_RATINGS or (len(positive) > 1 and any(grade % 1 for grade in positive))
     few_zeros = grades.get(0, 0) <= MAX_SHARE_OF_ZEROS * sum(positive.values())
@@ -153,11 +149,7 @@ def looks_like_ratings(grades: Mapping[float, int]) -> bool:
 
 
 def level_of(grades: Mapping[float, int]) -> float:
-    """Return the lowest grade to take as relevant: 1, more on a scale of ratings, less if no grade reaches 1.
-
-    >>> level_of({0: 5, 1: 2, 2: 1}), level_of(dict.fromkeys((1, 2, 3, 4, 5), 9)), level_of({0: 3, 0.5: 1})
-    (1.0, 4.0, 0.5)
-    """
+    """Return the lowest grade to take as relevant: 1, more on a scale of ratings, less if no grade reaches 1."""
     positive = sorted(grade for grade in grades if grade > 0)
     if looks_like_ratings(grades):
         return float(next(grade for grade in positive if grade >= LIKED_FROM * positive[-1]))

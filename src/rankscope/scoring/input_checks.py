@@ -1,7 +1,4 @@
-"""Further checks of the input if its numbers are odd: ids spelled differently, swapped inputs, twin runs, lists of uneven length.
-
-``evaluate`` runs them only if something is odd already, so that nothing is read twice without need.
-"""
+"""Checks of the input that ``evaluate`` runs if its numbers are odd: ids spelled differently, swapped inputs, twin runs, lists of uneven length."""
 
 from __future__ import annotations
 
@@ -51,11 +48,7 @@ def input_cautions(
     request: Request, evaluations: Sequence[RunEvaluation], runs: Sequence[RunScores], strange: Sequence[bool], data: Any,
     score_again: ScoreAgain, rescored: Rescored,
 ) -> Iterator[Caution]:  # fmt: skip
-    """Yield the warnings about the input, each with the size of its effect.
-
-    ``strange`` marks runs with ids that may be spelled differently, ``data`` are qrels and named runs as they were passed.
-    ``score_again`` scores other tables, ``rescored`` gives means of another metric.
-    """
+    """Yield the warnings about the input with their effects: ``strange`` runs may spell ids differently, ``data`` is as passed, ``score_again`` and ``rescored`` score others."""
     names = [run.name for run in runs]
     if evaluations and looks_like_scores(evaluations[0].judged[0].grade):
         clicked = data is not None and grades_from_clicks(qrels_of(data[0]).frame)
@@ -114,10 +107,7 @@ def grades_from_clicks(judgments: Any) -> bool:
 def twins(
     evaluations: Sequence[RunEvaluation], names: Sequence[str], table_of: Callable[[str], Run | None]
 ) -> list[list[str]]:
-    """Return groups of runs with the same content.
-
-    ``table_of`` reads a run. It is called only for runs that look alike: equally long, with every judged document at the same rank.
-    """
+    """Return groups of runs with the same content. ``table_of`` reads a run, and is called only for runs that look alike."""
     places = {
         name: (tuple(e.query_id), e.judged[0].retrieved, e.judged[0].rank, e.judged[0].tie_start, e.judged[0].tie_size)
         for name, e in zip(names, evaluations, strict=True)

@@ -116,11 +116,7 @@ def _names_runs(runs: Mapping[Any, Any]) -> bool:
 def read_any(
     kind: Kind, source: Any, name: str | None = None, *, parts: bool = False, reading: Policies | None = None
 ) -> Any:
-    """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table.
-
-    With ``parts`` a large file of a run may be left to be read part by part. ``reading`` says what columns of other names are, and what
-    grades are worth that are words.
-    """
+    """A run or qrels: dicts of dicts stay dicts, the rest becomes a table, with ``parts`` read later. ``reading`` has names of columns and values of grades."""
     columns: ColumnRoles | None = None if reading is None else reading.columns
     if kind == "qrels" and reading is not None and reading.grades is not None:
         from rankscope.files import read_qrels
@@ -161,10 +157,7 @@ def kinds_of_ids(sources: Iterable[Any], passed: Iterable[Any]) -> frozenset[str
 
 
 def read_inputs(qrels: Any, runs: Any, reading: Policies) -> tuple[Any, list[tuple[str | None, Any]]]:
-    """The qrels and the runs of a call as ``read_any`` reads them, each run with the name given to it or None.
-
-    ``reading`` says what columns of other names are, and what grades are worth that are words.
-    """
+    """The qrels and the runs of a call as ``read_any`` reads them, each run with the name given to it or None."""
     grades = read_any("qrels", qrels, reading=reading)
     read = [(name, read_any("run", run, name, reading=reading)) for name, run in named_runs(runs)]
     if reading.columns is not None:
@@ -173,10 +166,7 @@ def read_inputs(qrels: Any, runs: Any, reading: Policies) -> tuple[Any, list[tup
 
 
 def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] | None = None) -> CleanInput:
-    """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
-
-    A document of the qrels may have a grade for each aspect if none of the ``metrics`` takes a single one.
-    """
+    """Refuse invalid rows and apply policies of rows. Qrels may have a grade for each aspect if no metric takes a single one."""
     drop_own = kind == "run" and policies.self_match == "drop"
     fold = policies.folding if kind == "run" else None
     if isinstance(data, dict):
@@ -262,15 +252,7 @@ def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
 
 
 def distinct_names(labels: Sequence[tuple[str, str, str]]) -> list[str]:
-    """The shortest of each run's names that no other run has: its tag, its file's name, the last parts of its path, a number.
-
-    >>> distinct_names(
-    ...     [("x", "/a/ql.catb.run.gz", ""), ("x", "/b/ql.catb.run", ""), ("y", "", ""), ("x", "/c/d.1.txt", "")]
-    ... )
-    ['ql.catb.run.gz', 'ql.catb.run', 'y', 'd.1']
-    >>> distinct_names([("x", "/a/run.gz", ""), ("x", "/b/run.gz", ""), ("x", "", "run3")])
-    ['a/run', 'b/run', 'run3']
-    """
+    """The shortest of each run's names that no other run has: its tag, its file's name, the last parts of its path, a number."""
     names = [name for name, _, _ in labels]
     if len(set(names)) == len(names):
         return names

@@ -31,11 +31,7 @@ Findings = tuple[Judged, DataFacts]
 
 @dataclass(frozen=True, eq=False)
 class JudgedRun:
-    """A judged run: ``by_order`` holds what was found under each order.
-
-    ``labels`` are what it may be called (see ``label_of``); ``source`` is where it came from, None for a dict. ``duplicates`` and ``self_matches``
-    count the rows that the policies left out.
-    """
+    """A judged run: the findings ``by_order``, its possible names ``labels``, its ``source`` (None for a dict), and the rows that policies left out."""
 
     labels: tuple[str, str, str]
     source: Any
@@ -46,10 +42,7 @@ class JudgedRun:
 
 @dataclass(frozen=True, eq=False)
 class JudgedPart:
-    """What was found in a part of a file under each order; ``facts`` and ``removed`` are what the reader and the policies tell.
-
-    ``queries`` are all that it has, unless values are computed ahead; ``place`` are those of its judged ones among those of the qrels.
-    """
+    """The findings in a part of a file under each order, the ``facts`` of the reader, the rows ``removed`` by policies, and its queries' ``place``."""
 
     queries: pl.Series
     findings: list[Findings]
@@ -59,10 +52,7 @@ class JudgedPart:
 
 
 class ValuesAhead:
-    """Values of the ``count`` queries of the qrels that are computed part by part, while what was judged lies in the processor's cache.
-
-    They follow the queries of the qrels. Where a metric refuses what was judged, there are none: who asks for them later is told why.
-    """
+    """Values of the ``count`` queries of the qrels, computed part by part while these are in the processor's cache. None if a metric refuses."""
 
     def __init__(self, metrics: Sequence[Metric], count: int) -> None:
         self.metrics, self.count = metrics, count
@@ -93,10 +83,7 @@ class ValuesAhead:
 
 
 def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
-    """Judge a run from whatever holds one, the ``number``-th of a call; ``name`` is the one given to it.
-
-    Raises InputError for what no number can be made of.
-    """
+    """Judge the ``number``-th run of a call. ``name`` is the one given to it. Raises InputError for invalid rows."""
     every_item = bool(of_items([m.metric for m in request.metrics]))
     data = read_any("run", run, name, parts=not every_item, reading=request.policies)
     orders = list(dict.fromkeys(request.orders))
@@ -172,12 +159,7 @@ def judge_reads(
     reads: Iterable[Callable[[], tuple[Run, PartFacts]]], qrels: Qrels, orders: Sequence[Order], policies: Policies,
     ahead: Sequence[ValuesAhead | None] = (),
 ) -> list[JudgedPart]:  # fmt: skip
-    """What is found in each of these parts of a file, which are read, cleaned and judged on all cores.
-
-    Values are computed ``ahead`` if they are given, one for each order.
-
-    Raises InputError if it takes all rows to read one, or to say what is at fault.
-    """
+    """The findings in parts of a file, which are read, cleaned and judged on all cores. Raises InputError if it takes all rows to read one."""
     from rankscope.engines import local
 
     def work(read: Callable[[], tuple[Run, PartFacts]]) -> JudgedPart:
@@ -202,10 +184,7 @@ def judge_reads(
 
 
 def _judge_parts(file: RunParts, name: str | None, number: int, qrels: Qrels, request: Request) -> JudgedRun:
-    """Read, clean, judge and score a file part by part, on all cores.
-
-    Raises InputError if it takes all rows to read them, or to say what is at fault.
-    """
+    """Read, clean, judge and score a file part by part. Raises InputError if it takes all rows to read them."""
     from rankscope.engines import local
 
     orders, count = list(dict.fromkeys(request.orders)), len(qrels.names)

@@ -83,7 +83,6 @@ def read_log(
 
 
 def _clock_of(times: Mapping[str, Any]) -> Clock | None:
-    """Return the clock that options set, None without any. Raises InputError for an unknown option."""
     for name in times:
         if name not in TIME_OPTIONS:
             raise InputError(f"read_log takes no {name}{hint(name, TIME_OPTIONS)}")
@@ -94,7 +93,6 @@ def _clock_of(times: Mapping[str, Any]) -> Clock | None:
 
 
 def _days_of(times: Mapping[str, Any]) -> tuple[date | None, date | None]:
-    """Return the first and the last day to keep. Raises InputError for another text, and for an end before the start."""
     days: list[date | None] = []
     for name, which in (("start", "first"), ("end", "last")):
         value = times.get(name)
@@ -178,7 +176,6 @@ def apart_from_before(log: Log) -> Log:
 
 
 def _is_of_events(log: Log) -> bool:
-    """True for a table of events that was joined with the variants: several rows per unit, and a column of kinds."""
     named = any(plain_name(name) in KINDS for name in log.attributes)
     if not named or log.of_impressions or not log.has("unit_id"):
         return False
@@ -196,10 +193,7 @@ def log_of(
     target: Any = None,
     **times: Unpack[TimeOptions],
 ) -> Log | None:
-    """A log, where the columns of what is given are those of one, or a ``target`` policy asks for one. None for judgments, rankings and all else.
-
-    Raises InputError for a log that cannot be read, and for a file that is not there.
-    """
+    """A log, if there are columns of one or a ``target`` policy. None for all else. Raises InputError for a log that cannot be read."""
     if target is not None:
         return read_log(source, columns=columns, log_format=log_format, **times)
     clock, days = _clock_of(times), _days_of(times)

@@ -69,10 +69,7 @@ def measure(  # noqa: PLR0913 - the options of compare
     score: Scorer | None = None,
     **policies: Any,
 ) -> Measurements:
-    """Panels of runs, of a result or of a table, as ``compare`` takes them.
-
-    ``score`` scores runs in another way than ``evaluate``. Queries are sorted by id unless their order matters to what follows (``as_given``).
-    """
+    """Panels of runs, of a result or of a table, as ``compare`` takes them. Queries are sorted by id unless ``as_given``. ``score`` may replace ``evaluate``."""
     refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:
         pairs = list(qrels.values()) if isinstance(qrels, Mapping) else []
@@ -162,9 +159,6 @@ def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
     return list(dict.fromkeys([first, *parsed]))
 
 
-# --- runs and results ------------------------------------------------------------------------------------
-
-
 def _refuse_policies(policies: Iterable[str]) -> None:
     for name in policies:
         if name in POLICIES and name not in {"seed", "ignore"}:
@@ -219,7 +213,6 @@ def _of_runs(
 
 
 def _curve_of(scores: Scores, first: Metric, others: Sequence[Metric]) -> list[Panel]:
-    """The first metric of a result with others like it, by cutoff, computed on the judged lists of the result."""
     from rankscope.scoring.evaluation import run_scores, values_of
 
     like = scores.request.metrics[0]
@@ -263,9 +256,6 @@ def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
     return [replace(panel, clusters=codes) for panel in panels]
 
 
-# --- tables of scores ------------------------------------------------------------------------------------
-
-
 def _where(systems: Any) -> Any:
     if systems is None or not isinstance(systems, str):
         return "auto"
@@ -277,10 +267,7 @@ def _where(systems: Any) -> Any:
 
 
 def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: Any) -> Measurements:
-    """The metrics of a table of scores, as files, frames or dicts hold it.
-
-    Raises InputError for a metric that the table does not hold.
-    """
+    """The metrics of a table of scores, as files, frames or dicts hold it. Raises InputError for a metric that it does not hold."""
     from rankscope.files.matrices import NAMELESS, scores_of
 
     names = _names(metrics)
@@ -351,11 +338,7 @@ def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
     return Panel(Measure(str(metric), metric.better, (low, high) if inside else UNKNOWN), table.systems, ids, values)
 
 
-# --- repetitions of one system ---------------------------------------------------------------------------
-
-
 def _with_repetitions(measurements: Measurements, systems: Mapping[str, str]) -> Measurements:
-    """Runs of one system averaged query by query."""
     names = measurements.panels[0].systems
     for run in systems:
         if run not in names:

@@ -635,11 +635,7 @@ class Ignored(Policy):
 
 
 class Policies(SimpleNamespace):
-    """The value of every policy, checked. A policy that is not named has its default.
-
-    >>> Policies(depth=10).depth, Policies().nothing_found
-    (10, 'metric')
-    """
+    """The value of every policy, checked. A policy that is not named has its default."""
 
     def __init__(self, **chosen: Any) -> None:
         refuse_unknown(chosen, "evaluate")

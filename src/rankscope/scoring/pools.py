@@ -69,10 +69,7 @@ class _Ranked:
 
 
 def map_pools(runs: Sequence[Run], order: Order, then: Callable[[JoinedRuns], T], rows: int = IN_CACHE) -> Iterator[T]:
-    """Yield the results of a function on the documents of all runs, in parts of whole queries with about this many rows.
-
-    Queries come in the order of their first appearance in the runs. A run must hold no pair twice and no NaN score.
-    """
+    """Yield the results of a function on the documents of all runs, in parts of whole queries with about this many rows."""
     queries = pl.concat([run.by_query().blocks.query.alias("query") for run in runs]).unique(maintain_order=True)
     names = pl.DataFrame({"query": queries}).with_row_index("place")
     ranked = list(map_parts(lambda run: _Ranked.of(run, order, names), runs))
@@ -117,6 +114,6 @@ def relevance_of(pool: JoinedRuns, judgments: Qrels, level: float = 1.0) -> Join
         relevant.with_columns(hit=pl.lit(1.0)), on=["query_id", "doc_id"], how="left", maintain_order="left"
     )
     count = relevant.group_by("query_id").agg(known=pl.len())
-    asked = pool.queries.rename("query_id").to_frame().join(count, on="query_id", how="left", maintain_order="left")
-    known = asked["known"].fill_null(0).to_numpy().astype(np.float64)
+    counted = pool.queries.rename("query_id").to_frame().join(count, on="query_id", how="left", maintain_order="left")
+    known = counted["known"].fill_null(0).to_numpy().astype(np.float64)
     return replace(pool, table=replace(pool.table, relevant=marked["hit"].fill_null(0.0).to_numpy(), known=known))

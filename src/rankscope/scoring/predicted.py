@@ -71,7 +71,6 @@ def _note(scores: Scores, people: int, others: int) -> str:
 
 
 def _refuse(request: Request) -> None:
-    """Refuse metrics and options that predictions cannot correct. Raises InputError."""
     interval = request.intervals.interval
     odd = next((m.metric for m in request.metrics if m.metric.aggregate != "mean"), None)
     if odd is not None:

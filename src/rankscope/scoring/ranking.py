@@ -75,10 +75,7 @@ class Ranking:
 
 
 def ranking_of(run: CleanInput, qrels: CleanInput, query: str, order: Order) -> Ranking:
-    """The ranking of one query, and its judgments.
-
-    A query that the run does not hold has an empty ranking. Raises InputError for a query that is neither judged nor ranked.
-    """
+    """The ranking of one query (empty if the run lacks it), and its judgments. Raises InputError for a query that is in neither."""
     from rankscope.engines.top import top
 
     part = part_of(run.data, [query]) if query in run.queries else None

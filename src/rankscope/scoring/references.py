@@ -48,10 +48,7 @@ def depth_of(metrics: Sequence[Metric]) -> int:
 
 
 def reference_lists(grades: Any, table: ItemTable, depth: int, seed: int = 0) -> dict[str, Lists]:
-    """A random, a popular and an oracle list for every user of ``grades``. Without a history there is no popular one.
-
-    The oracle has the relevant items of the table that the user did not have before: no recommender of new items reaches more.
-    """
+    """A random, a popular (if there is a history) and an oracle list for every user of ``grades``, without items that the user had before."""
     ids = np.array(list(table.number)[: table.size], dtype=object)
     rng = np.random.default_rng(seed)
     popularity = np.zeros(len(ids)) if table.popularity is None else table.popularity

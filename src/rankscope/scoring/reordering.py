@@ -53,10 +53,7 @@ class ReorderedLists:
         return np.asarray((scores - scores.min()) / spread) if spread > 0 else np.ones(len(scores))
 
     def reordered(self, orders: Mapping[int, Array], name: str) -> Run:
-        """Return a run whose first documents stand in a new order. Its scores are n for the first of n documents, down to 1.
-
-        ``orders`` maps the number of a query to positions among its first documents. Other documents follow in their order.
-        """
+        """Return a run with other first documents: ``orders`` maps the number of a query to positions among these. The first of n documents scores n."""
         rows = np.arange(len(self.scores))
         for query, order in orders.items():
             start, size = int(self.starts[query]), int(self.sizes[query])

@@ -83,10 +83,7 @@ class MetricRequest:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a call asks for, checked: ``metrics`` with their conventions, and the ``policies`` that hold for all of them.
-
-    ``facts`` are what is no number, by name and depth; ``intervals`` how sure means are to be told.
-    """
+    """The checked request of a call: ``metrics`` with conventions, ``policies``, ``facts`` that are no numbers, and ``intervals`` of means."""
 
     metrics: tuple[MetricRequest, ...]
     policies: Policies = field(default_factory=Policies)
@@ -103,11 +100,7 @@ class Request:
         level: float = 0.95,
         clusters: Any = None,
     ) -> Request:
-        """What is asked for with these metrics (None: the usual ones), and these policies next to the defaults of the others.
-
-        An interval that draws starts from their seed unless it names its own. Raises InputError for what cannot be used, or does
-        not go together.
-        """
+        """The request for these metrics (None: the usual ones) and policies. An interval that draws has their seed unless it names its own."""
         chosen = Policies(**(policies or {}))
         metrics, facts = _without_facts(metrics)
         if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
@@ -149,10 +142,7 @@ class Request:
         return self.metrics[self.place(metric)]
 
     def with_metrics(self, *metrics: Metric | MetricRequest, like: Metric | None = None) -> Request:
-        """The same with other metrics.
-
-        A metric that was asked for keeps its conventions. Another has those of ``like``, or of the first.
-        """
+        """The same with other metrics. New ones have the conventions of ``like``, or of the first."""
         known = {m.metric: m for m in reversed(self.metrics)} if like is None else {}
         model = self.metrics[0] if like is None else self.of_metric(like)
         requests = (
@@ -210,10 +200,7 @@ class Request:
     def cautions(
         self, health: Mapping[str, Health], costs: Mapping[str, Mapping[str, Any]] | None = None, rescored: Rescored | None = None,
     ) -> list[Caution]:  # fmt: skip
-        """Return the warnings about these runs that are not ignored.
-
-        With ``rescored``, the means of the runs under other orders of ties, one warning has the size of all ties that move a printed digit.
-        """
+        """Return the warnings about these runs that are not ignored. One sums up ties by ``rescored``, the means under other orders."""
         raised = self.raised(health, costs)
         tied = [numbers["run"] for rule, numbers in raised if rule is TiesAtCutoff]
         of_ties = self._ties_that_move(tied, health, rescored) if tied and rescored is not None else None
@@ -253,8 +240,8 @@ class Request:
     def small_print(self) -> str:
         """The assumptions on which the metrics depend and which their names do not state, in one line."""
         stated = [(policy, self.statement_of(name)) for name, policy in POLICIES.items()]
-        told = ((p, value) for p, value in stated if p.name == "ties" or value not in {None, p.default})
-        parts = [policy.brief(value) for policy, value in told]
+        printed = ((p, value) for p, value in stated if p.name == "ties" or value not in {None, p.default})
+        parts = [policy.brief(value) for policy, value in printed]
         metrics = [m.metric for m in self.metrics]
         gains = [m.gain for m in metrics if hasattr(m, "gain")]
         if "linear" in gains:
@@ -364,11 +351,7 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
 
 
 def _without_facts(metrics: Any) -> tuple[Any, dict[str, int]]:
-    """What was asked for without what is no number, and that: relstrings, by their names as trec_eval prints them, with their depths.
-
-    >>> _without_facts(["P@5", "relstring.20"])
-    (['P@5'], {'relstring_20': 20})
-    """
+    """What was asked for without what is no number, and that: relstrings, by their names as trec_eval prints them, with their depths."""
     if not isinstance(metrics, str | list | tuple):
         return metrics, {}
     facts: dict[str, int] = {}

@@ -61,10 +61,7 @@ def rescore(scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Contai
 
 
 def values_on(request: Request, judged: Judged) -> Array:
-    """What the first metric of a request gives each query of some judged documents, over the orders of equal scores.
-
-    What policies do to queries without relevant documents is left out.
-    """
+    """The values of the first metric of a request on some judged documents, over the orders of ties, before policies for queries without relevant ones."""
     first, policies = request.metrics[0], request.policies
     return score_under_ties(judged, [first.metric], first.convention.ties, policies.depth, policies.seed)[0].value
 

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RunEvaluation:
-    """One run, judged and scored, before it is decided which queries are averaged.
-
-    ``query_id`` are all queries; ``judged`` and ``values`` follow the metrics asked for, ``inside`` marks the queries that each of
-    them averages.
-    """
+    """One run with the judged documents and values of all queries ``query_id`` by metric. ``inside`` marks the queries that are averaged."""
 
     labels: tuple[str, str, str]
     query_id: Sequence[str]
@@ -101,6 +97,16 @@ class SliceMean:
     attribute: str
     name: str
     mean: Mean
+
+
+def _interval_cell(row: Any) -> Any:
+    text = words.in_table(words.interval(*row.bounds.ends))
+    return row.bounds.around(row.value, text) if row.bounds.known else None
+
+
+INTERVAL = Col(
+    "ci_lower", "ci_upper", of=lambda row: row.bounds.ends, kind="value", head="interval", cell=_interval_cell
+)
 
 
 SLICES = (

@@ -42,7 +42,7 @@ from rankscope.scoring.runs import (
     trec_value,
 )
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, own_ids
-from rankscope.show.text import as_csv, as_latex
+from rankscope.show.text import as_latex
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,6 +100,7 @@ class Scores(Result):
     schema: ClassVar[str] = "evaluate/1"
     formats: ClassVar[tuple[str, ...]] = (*FORMATS, "trec")
     of_latex: ClassVar[tuple[str, ...]] = ("caption", "label", "digits")
+    appended = "slices"
     header: ClassVar[tuple[str, ...]] = ("conventions", "inputs", "judgments", "data_health")
     views: ClassVar[tuple[View, ...]] = (
         View("results", MEANS, lambda scores: scores.board),
@@ -368,16 +369,6 @@ class Scores(Result):
         if Path(path).suffix.lower() == ".json":
             options.setdefault("per_query", True)
         return super().save(path, table=table, **options)
-
-    def _jsonl(self, table: str) -> Iterator[str]:
-        yield from super()._jsonl(table)
-        if not table and self.slices:
-            yield from super()._jsonl("slices")
-
-    def _csv(self, table: str) -> Iterator[str]:
-        if table or not self.slices:
-            return super()._csv(table)
-        return as_csv(self.view("slices").header(self), [*self.to_dicts(), *self.to_dicts("slices")])
 
     def trec_lines(self, per_query: bool = False) -> Iterator[str]:
         """The lines that trec_eval prints: name, query and value. Runs one after the other, each under its id."""
@@ -660,7 +651,6 @@ def metric_to_sort_by(named: Any, metrics: Iterable[Metric]) -> Metric:
 
 
 def _in_paper(value: float, metric: Metric, digits: int) -> str:
-    """Return a value in the table of a paper."""
     return "-" if math.isnan(value) else words.number(value, digits=0 if metric.aggregate == "sum" else digits)
 
 

@@ -61,9 +61,6 @@ def cumulative(
     """The empirical distribution function at the values there are, or at ``most`` of them: always exact, and 1 at the end.
 
     It starts and ends at the ends of the range, if these are known.
-
-    >>> cumulative(np.array([0.5, 0.0, 0.5, 1.0]))
-    [(0.0, 0.25), (0.5, 0.75), (1.0, 1.0)]
     """
     if not known.size:
         return []

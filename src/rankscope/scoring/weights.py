@@ -46,11 +46,7 @@ class Weights:
         return np.array([self.by_query[query] for query in queries], dtype=float)
 
     def in_words(self, queries: Iterable[str]) -> str:
-        """How unevenly these queries weigh: from what to what, and on how many half of the weight lies.
-
-        >>> Weights({"q1": 1.0, "q2": 1.0, "q3": 2.0}, "w.csv").in_words(["q1", "q2", "q3"])
-        'weights of w.csv: 1 to 2, half of the weight on 1 of 3 queries'
-        """
+        """How unevenly these queries weigh: from what to what, and on how many half of the weight lies."""
         weights = sorted((self.by_query[query] for query in queries), reverse=True)
         low, high = words.amount(weights[-1]), words.amount(weights[0])
         if low == high:
@@ -67,11 +63,7 @@ class Weights:
 
 
 def weights_of(source: Any) -> Weights:
-    """Read weights: ``{query: weight}``, a data frame or a file with a query and a weight in each row.
-
-    A file may be compressed, and of any format that tables come in. One of text needs no header. With a column of sessions or users each
-    of them weighs the same.
-    """
+    """Read weights: a dict, a frame or a file with a query and a weight in each row, or with sessions or users that weigh the same."""
     if isinstance(source, Weights):
         return source
     from rankscope.files.memory import ids_of
@@ -98,7 +90,6 @@ def weights_of(source: Any) -> Weights:
 
 
 def _unit_in(columns: Sequence[str]) -> str:
-    """The column of sessions or users next to a column of queries. Empty if there is none."""
     from rankscope.files.sheets import QUERY
 
     units, queries = ({words.plain_name(name) for name in names} for names in (UNITS, QUERY))
@@ -107,12 +98,7 @@ def _unit_in(columns: Sequence[str]) -> str:
 
 
 def _of_units(table: Sheet, unit: str, label: str) -> Weights:
-    """Weights under which each session or user counts the same, however many queries it has.
-
-    Within it, queries weigh by the column ``weight``, by 1 / (1 + log4 of the column ``place``), or the same.
-
-    Source: Järvelin, Price, Delcambre and Nielsen, Discounted cumulated gain based evaluation of multiple-query IR sessions, ECIR 2008.
-    """
+    """Weights under which each session or user counts the same. Within it by ``weight``, by 1 / (1 + log4 ``place``) (Järvelin et al., ECIR 2008), or evenly."""
     from rankscope.files.sheets import QUERY
 
     key = table.role([name for name in QUERY if name not in UNITS])

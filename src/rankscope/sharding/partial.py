@@ -146,11 +146,7 @@ def _source_dict(source: Source | None) -> dict[str, Any] | None:
 
 
 def partition_of(text: Any) -> tuple[int, int]:
-    """Number and count of a partition. Raises InputError for what is none.
-
-    >>> partition_of("3/8")
-    (3, 8)
-    """
+    """Number and count of a partition. Raises InputError for what is none."""
     match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", text) if isinstance(text, str) else None
     number, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= of:
@@ -174,9 +170,6 @@ def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) 
     if request.policies.columns is not None:
         request.policies.columns.refuse_absent()
     return PartialScores(number, of, request, terms, QrelsFacts.of(grades), share)
-
-
-# -- the request as plain values --------------------------------------------------------------------
 
 
 def terms_of(request: Request) -> dict[str, Any]:
@@ -245,9 +238,6 @@ def request_of(terms: Mapping[str, Any]) -> Request:
     return Request.of([*terms["metrics"], *terms["facts"]], policies, **options)
 
 
-# -- judged documents as a table of one row, a list per array --------------------------------------------
-
-
 def _pack(share: JudgedShare, orders: Sequence[Order]) -> tuple[pl.DataFrame, dict[str, Any]]:
     columns: dict[str, Any] = {
         "query_id": pl.Series(share.queries, dtype=pl.String),
@@ -304,7 +294,6 @@ def _facts(fields: Mapping[str, Any]) -> DataFacts:
 
 
 def _made(kind: type[T], fields: Mapping[str, Any], **more: Any) -> T:
-    """Build a dataclass from its fields in JSON, some of them replaced."""
     return kind(**{n: tuple(value) if isinstance(value, list) else value for n, value in {**fields, **more}.items()})
 
 

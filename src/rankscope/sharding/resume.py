@@ -34,10 +34,7 @@ def check_parent(folder: str | Path) -> None:
 
 
 class KeptWork:
-    """The folder in which a job keeps what it has judged, and finds it again.
-
-    Raises InputError for a folder that cannot be used, and for a job that cannot be written down.
-    """
+    """The folder in which a job keeps what it has judged, and finds it again. Raises InputError if it cannot be used."""
 
     def __init__(self, folder: str | Path, grades: CleanInput, request: Request) -> None:
         self.folder, self.request, self.qrels = Path(folder), request, QrelsFacts.of(grades)
@@ -84,10 +81,7 @@ class KeptWork:
         return shares
 
     def _kept(self, place: Path, data: RunParts, name: str | None, changed: int) -> JudgedShare | None:
-        """What is kept in a file. None if there is none, or a damaged one.
-
-        Raises InputError if it is of another job.
-        """
+        """The content of a file, None if it is missing or damaged. Raises InputError if it is of another job."""
         if not place.exists():
             return None
         try:

@@ -68,10 +68,7 @@ class JudgedShare:
 
 
 def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request, number: int, of: int) -> JudgedShare:
-    """Judge the ``number``-th of so many shares of a run. Of a file that has parts nothing else is read.
-
-    Raises InputError for what no number can be made of, and for a file that only who has all rows can read.
-    """
+    """Judge the ``number``-th of so many shares of a run, reading nothing else of a file with parts. Raises InputError for invalid rows."""
     data, judge = read_any("run", run, name, parts=True, reading=request.policies), ShareJudge(grades, request)
     if hasattr(data, "reads"):
         numbers: list[int] = []

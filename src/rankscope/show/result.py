@@ -208,6 +208,9 @@ class Result:
     formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
     of_latex: ClassVar[tuple[str, ...]] = ()  # options for the table of a paper only
     main: ClassVar[str] = "results"
+    appended: ClassVar[str] = (
+        ""  # an attribute and view with rows for below those of the main table, in JSON lines and CSV
+    )
 
     if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
 
@@ -387,11 +390,15 @@ class Result:
         return place
 
     def _jsonl(self, table: str) -> Iterator[str]:
-        return iter(as_jsonl(self.view(table).records(self)))
+        yield from as_jsonl(self.view(table).records(self))
+        if not table and getattr(self, self.appended, None):
+            yield from as_jsonl(self.view(self.appended).records(self))
 
     def _csv(self, table: str) -> Iterator[str]:
-        view = self.view(table)
-        return as_csv(view.header(self), view.rectangle(self))
+        if table or not getattr(self, self.appended, None):
+            view = self.view(table)
+            return as_csv(view.header(self), view.rectangle(self))
+        return as_csv(self.view(self.appended).header(self), [*self.to_dicts(), *self.to_dicts(self.appended)])
 
     def __str__(self) -> str:
         return "\n".join(self.sentences()) or self.to_text()
@@ -427,11 +434,7 @@ def own_ids(frame: pl.DataFrame, whole: Iterable[str]) -> pl.DataFrame:
 
 
 def blocks_in_caller_syntax(blocks: Iterable[Any]) -> list[Any]:
-    """Return blocks with their messages in the syntax of the caller; code stays as it is.
-
-    >>> [block.text for block in blocks_in_caller_syntax([Paragraph("9 more rows: --details shows all"), EMPTY])]
-    ['9 more rows: details=True shows all', '']
-    """
+    """Return blocks with their messages in the syntax of the caller; code stays as it is."""
     say = in_caller_syntax
     out: list[Any] = []
     for block in blocks:
@@ -449,15 +452,7 @@ def blocks_in_caller_syntax(blocks: Iterable[Any]) -> list[Any]:
 
 
 def at_a_glance(blocks: Sequence[Block | Chart], charts: Sequence[Chart]) -> list[Any]:
-    """Return the blocks that a notebook shows: sentences, the first table and chart, and the number of others.
-
-    >>> from rankscope.blocks import Heading
-    >>> one, two = Table((Column("a"),), (("1",),)), Table((Column("b"),), (("2",),))
-    >>> [
-    ...     getattr(block, "text", block) for block in at_a_glance([Paragraph("said"), one, Heading("more"), two], [])
-    ... ] == ["said", one, "1 more table: print() shows it, and report() makes a page of all."]
-    True
-    """
+    """Return the blocks that a notebook shows: sentences, the first table and chart, and the number of others."""
     out: list[Any] = []
     tables = 0
     for block in blocks:

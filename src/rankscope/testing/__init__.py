@@ -50,7 +50,6 @@ def _check(law: Law, metric: Metric, cases: Sequence[Case]) -> None:
 
 
 def _violation(law: Law, metric: Metric, cases: Sequence[Case]) -> Violation | None:
-    """A violation of the law. Errors, divisions by zero and overflows also count."""
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             return law.find_violation(metric, cases)

@@ -133,7 +133,6 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Violation | None:
 
 
 def _first(cases: Sequence[Case], wrong: Array, text: Callable[[int], str]) -> Violation | None:
-    """Return the first wrong case as a violation, with the values that it gives. None if all are right."""
     return next((Violation(cases[i], f"gives {text(i)}") for i in np.flatnonzero(wrong).tolist()), None)
 
 

@@ -20,12 +20,7 @@ TABLES = ({1: 3, 2: 9}, {1: 2, 2: 1, 3: 1}, {1: 1, 2: 0.5, 3: 0.5})
 
 
 def variants(cls: type[Metric]) -> list[Metric]:
-    """The metrics to check for a class, each once: its examples, then other values of each parameter.
-
-    >>> from rankscope.metrics import Success
-    >>> variants(Success)[:3]
-    [Success@3, Success@2, Success@1]
-    """
+    """The metrics to check for a class, each once: its examples, then other values of each parameter."""
     return list(dict.fromkeys(_variants(cls)))
 
 
@@ -50,7 +45,6 @@ def _with_others(base: Metric, changes: dict[str, Any], choices: dict[str, list[
 
 
 def _make(of: Any, changes: dict[str, Any]) -> list[Metric]:
-    """The class or metric with these changes as a list of one, empty if they exclude each other."""
     try:
         if isinstance(of, Metric):
             return [of.having(**changes).ready()]
@@ -84,8 +78,6 @@ def _is_within(value: float, param: Param) -> bool:
     return param.low <= value <= param.high and value > param.above
 
 
-# --- worked examples, declared as arithmetic
-
 _DO: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
 }  # fmt: skip
@@ -95,11 +87,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 
 
 def worked_out(arithmetic: str) -> float:
-    """The number of a worked example. ``log2``, ``log``, ``exp``, ``sqrt``, ``min`` and ``max`` are allowed.
-
-    >>> worked_out("(3 / log2(2) + 2 / log2(4)) / 8")
-    0.5
-    """
+    """The number of a worked example. ``log2``, ``log``, ``exp``, ``sqrt``, ``min`` and ``max`` are allowed."""
     return _of(ast.parse(arithmetic, mode="eval").body, arithmetic)
 
 

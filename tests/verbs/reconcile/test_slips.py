@@ -25,7 +25,7 @@ def found(value: float, digits: int = 9) -> list[str]:
 
     others = {m: {"run": rs.evaluate(QRELS, RUN, [m])[str(m)]} for m in other_metrics(rs.nDCG @ 10)}
     search = search_slips(f"{value:.{digits}f}", meets, {"run": VALUES}, {"run": (9,)}, others, rs.nDCG @ 10)
-    return [slip.what for slip in search.found]
+    return [slip.what for slip in search.matches]
 
 
 SLIPS = {
@@ -72,7 +72,7 @@ def test_numbers_of_two_runs(value: float, what: str) -> None:
         return abs(other - value) < 1e-9
 
     search = search_slips(str(value), meets, {"a": [0.25, 0.5], "b": [0.5, 1.0]}, {}, {}, rs.AP())
-    assert what in [slip.what for slip in search.found]
+    assert what in [slip.what for slip in search.matches]
 
 
 def test_what_was_tried_is_told() -> None:

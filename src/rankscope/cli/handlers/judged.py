@@ -54,13 +54,11 @@ def compare(call: Call) -> int:
 
 
 def _write_methods(call: Call, result: Any) -> int:
-    """Write the statement of method in place of the numbers."""
     output.write([result.methods], call.out)
     return 0
 
 
 def _refuse_distribution(call: Call) -> None:
-    """Refuse --distribution in a format that has no room for it."""
     if "distribution" in call.display and call.form not in SPREAD:
         raise InputError(f"--distribution is written as {', '.join(SPREAD)}, not as {call.form}")
 
@@ -101,8 +99,6 @@ def _show(call: Call, scores: Scores) -> int:
 
 
 def _spark_verb(master: str | None) -> Callable[..., Scores]:
-    """The verb evaluate, on files that Spark reads."""
-
     def evaluate_by_spark(
         qrels: str, runs: Sequence[tuple[str | None, str]], metrics: Any, *, progress: Any = None, interval: Any = None,
         level: float = 0.95, clusters: Any = None, **policies: Any,
@@ -157,7 +153,6 @@ def report(call: Call) -> int:
 
 
 def _reads_a_log(call: Call) -> bool:
-    """Return True if an option is only for a log."""
     return any(call.params[name] is not None for name in ("log_format", "time_format"))
 
 

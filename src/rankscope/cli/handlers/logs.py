@@ -165,7 +165,6 @@ def launches(call: Call) -> int:
 
 
 def _launches_page(call: Call, result: Any) -> int:
-    """Write the page of correlations, and print their sentences."""
     from rankscope.reporting.report import report
 
     out = call.out or "launches.html"
@@ -178,7 +177,6 @@ def _launches_page(call: Call, result: Any) -> int:
 
 
 def _aa(call: Call) -> int:
-    """Print the rate of false verdicts on the users of a log."""
     from rankscope.verbs.simulate.aa import simulate_aa
 
     if call.log is None:

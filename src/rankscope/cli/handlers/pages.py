@@ -113,7 +113,6 @@ def playground(call: Call) -> int:
 
 
 def _open(path: Path) -> bool:
-    """True if a browser opened the page."""
     import webbrowser
 
     try:

@@ -109,7 +109,6 @@ def _reorder(call: Call, example: str) -> int:
 
 
 def _check_rankings(call: Call, *options: str) -> None:
-    """Refuse places that cannot be written, before anything is read."""
     for option in options:
         output.check_place(call.params[option], call.reads())
 

@@ -36,10 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ValueFrame:
-    """The values of all queries as a Spark frame, one row per run and query: ``v0`` is of the first metric, and so on.
-
-    ``weighted`` tells which metrics have a column of weights next to them, ``facts`` names what is no number.
-    """
+    """The values of all queries as a Spark frame, one row per run and query, ``v0`` of the first metric, with weights if ``weighted``, and ``facts``."""
 
     frame: Any
     metrics: Sequence[Metric]
@@ -180,10 +177,7 @@ class SparkScores(Scores):
 def evaluate_frames(
     qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None
 ) -> SparkScores:
-    """Score runs that are Spark frames as a request asks. The rows of all runs go to the same place by their query, once.
-
-    Raises InputError for what cannot be used, and DataError if a run and the qrels share no query.
-    """
+    """Score runs that are Spark frames. The rows of all runs go to one place by query, once. Raises DataError if a run shares no query with the qrels."""
     spark.functions()
     _refuse_pooled(request)
     named = list(named_runs(runs))
@@ -237,11 +231,7 @@ def _weighs(request: Request, metric: Metric) -> bool:
 
 
 def _evaluate(task: Scoring, gathered: Gathered, values_of: Callable[[Any], ValueFrame]) -> tuple[ValueFrame, Tally]:
-    """The values of all queries, kept by Spark, and their tally. Raises what a part found wrong with its data.
-
-    Spark gives a job up if an executor is lost with rows that others have fetched, and these rows come in another order when they are
-    packed again. The job is then done anew, with nothing left of what was kept.
-    """
+    """The values of all queries, kept by Spark, and their tally, done anew if Spark gives up on the job because an executor with rows was lost."""
 
     def job(number: int) -> tuple[ValueFrame, Tally]:
         again = replace(task, token=f"{task.token} {number}")
@@ -263,7 +253,6 @@ def _tally_of(values: ValueFrame) -> Tally:
 
 
 def _refuse(request: Request, tally: Tally, gathered: Gathered) -> None:
-    """Raise the faults of all parts together."""
     for layout, run in zip((source.layout for source in gathered.runs), tally.runs, strict=False):
         if not run.counts.rows:
             raise InputError(f"{layout.label}: the data frame has no rows")
@@ -314,7 +303,6 @@ def _bounds(request: Request, run: RunScores, metric: Metric, tally: MetricTally
 
 
 def _notes(request: Request, gathered: Gathered, tally: Tally, names: Sequence[str]) -> Iterator[str]:
-    """The notes about the inputs and about assumptions in reading them."""
     if gathered.source is None:
         rows, queries = words.counted(tally.judgments, "judgment"), words.counted(tally.judged, "query")
         yield f"read qrels as a Spark frame: {rows}, {queries}"

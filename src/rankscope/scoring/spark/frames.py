@@ -71,11 +71,7 @@ def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Gathered:
-    """All inputs of an evaluation as Spark frames by their numbers: the rows of a run, judgments, or queries that are judged.
-
-    ``judgments`` are those of all queries if they are few enough to be sent to every executor. ``source`` is where judgments that
-    were read here came from.
-    """
+    """All inputs as Spark frames by number. ``judgments`` are all if few enough for every executor, ``source`` where they were read here."""
 
     frames: Mapping[int, Any]
     runs: tuple[SparkSource, ...]
@@ -95,11 +91,7 @@ class Gathered:
 
 
 def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request) -> Gathered:
-    """All inputs as frames of Spark.
-
-    Judgments that are not Spark's own are read here. A small table is sent to all executors. A larger one is brought together with
-    the rows of the runs, as rows are with one another.
-    """
+    """All inputs as frames of Spark. Judgments are read here if they are not Spark's. A small table goes to all executors."""
     ordered = _needs_order(request)
     labels = [name or (f"run{i}" if len(runs) > 1 else "run") for i, (name, _) in enumerate(runs, start=1)]
     pairs = enumerate(zip(labels, runs, strict=True))
@@ -131,7 +123,6 @@ def _queries_frame(sources: Sequence[SparkSource], queries: pl.Series) -> Any:
 
 
 def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, limit: int, ordered: bool) -> Gathered:
-    """Judgments from here next to runs of Spark."""
     from rankscope.files import qrels_of
 
     table = qrels_of(read_any("qrels", qrels, reading=request.policies))

@@ -1,8 +1,4 @@
-"""Logs that are Spark frames: what is asked of them goes to where their rows lie, and the answers of the parts come back.
-
-What each column is and what its cells mean is decided by the same queries as here (``files/logs.py``), and rows are rolled up by the same ones
-(``logs/rollup.py``): they are sent to the executors, which run them on the rows as they lie, or on parts of some whole units.
-"""
+"""Logs that are Spark frames: the queries of ``files/logs.py`` and ``logs/rollup.py`` are sent to the executors, and their answers come back."""
 
 from __future__ import annotations
 
@@ -92,10 +88,7 @@ def _plan(query: pl.LazyFrame) -> bytes:
 
 @dataclass(frozen=True)
 class LogQuery:
-    """What executors run: a query over parts of some whole units, or over the rows of a partition as they lie, so many at a time.
-
-    Versions are those of who asks: an executor with others says so before it reads the query.
-    """
+    """What executors run: a query over parts of some whole units, or over rows as they lie, so many at a time, for equal versions."""
 
     plan: bytes
     reading: RowReading

@@ -41,11 +41,7 @@ JUDGMENTS, QUERY = -1, -2  # the number of the source of a judgment, and of a ro
 
 @dataclass(frozen=True)
 class Layout:
-    """One source, a run or judgments, as its rows lie in a part.
-
-    ``columns`` gives for each role the column of the part and the name that users know it by; ``kind`` is run or qrels. Rows that are
-    ``ready`` were checked and have their types.
-    """
+    """One source (``kind``: run or qrels) in a part: its column and user's name for each role. Rows that are ``ready`` were checked."""
 
     number: int
     kind: Kind
@@ -61,10 +57,7 @@ def row_place(label: str, query: str | None) -> str:
 
 @dataclass(frozen=True)
 class Scoring:
-    """Scores parts by a request; ``judgments`` are those of all queries as Arrow bytes where they do not lie next to the runs.
-
-    ``request`` is what was asked for, pickled, so that an executor of another version says so before it reads it.
-    """
+    """Scores parts by a request, pickled to check versions first. ``judgments`` are all as Arrow bytes if they do not come with the runs."""
 
     request: bytes
     runs: tuple[Layout, ...]
@@ -198,10 +191,7 @@ def judgments_of(arrow: bytes) -> pl.DataFrame:
 
 
 def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, ReaderNotes]:
-    """The run or the qrels of a part, made of its rows as any other table is; without rows an empty one.
-
-    Raises InputError for the first row that cannot be used, named by its query.
-    """
+    """The run or the qrels of a part, empty without rows. Raises InputError for the first invalid row, named by its query."""
     what, label, reader_notes = layout.kind, layout.label, ReaderNotes()
     if "fault" in rows.columns and (broken := rows["fault"].drop_nulls()).len():
         raise InputError(f"{label}: {broken.sort()[0]}")
@@ -229,8 +219,6 @@ def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, ReaderNotes]:
         raise InputError(f"{row_place(label, ids[row])}: {text}{more}")
     return replace(table, source=replace(table.source, place_of=lambda row: row_place(label, ids[row]))), reader_notes
 
-
-# --- tallies ----------------------------------------------------------------------------------------------------
 
 NOTHING = ExactSum()
 NO_ENDS = (math.inf, -math.inf)

@@ -90,7 +90,6 @@ def advise(
 
 
 def _stated(policies: Policies, name: str) -> str:
-    """Return the value of a policy as an option takes it. Empty if it is not used."""
     value = getattr(policies, name)
     return "" if value is None else str(POLICIES[name].statement(value, ()))
 
@@ -173,13 +172,11 @@ def _path(read: Any) -> str | None:
 
 
 def _run_argument(name: str | None, read: Any) -> str:
-    """A run as the command line takes it. Empty for one that was read from no file."""
     path = _path(read)
     return path or "" if name is None or path is None else f"{name}={path}"
 
 
 def _has_user_column(source: Any) -> bool:
-    """Return True if the column of queries is called user: in a frame, or in the first line of a text file."""
     columns: Any = getattr(source, "columns", None)
     if columns is None and isinstance(source, str | Path) and Path(source).suffix.lower() in {".csv", ".tsv"}:
         try:

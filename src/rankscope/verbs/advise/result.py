@@ -35,10 +35,7 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The difference that these queries detect with 80% power at 5%, and the source of the spread.
-
-    ``spread_from`` is "pairs" (the median over ``pairs`` of the runs given), "scores" (of the one run given) or "assumed".
-    """
+    """The difference that these queries detect with 80% power at 5%. ``spread_from`` is "pairs" (median over ``pairs``), "scores" (of one run) or "assumed"."""
 
     queries: int
     difference: float
@@ -210,7 +207,6 @@ class Advice(Result):
 
     @property
     def _kept(self) -> list[tuple[str, str]]:
-        """The options of reading that all further calls need."""
         chosen = {"duplicates": self.duplicates.replace("error", ""), "columns": self.columns, "grades": self.grades}
         return [(name, value) for name, value in chosen.items() if value]
 
@@ -287,7 +283,6 @@ class Advice(Result):
 
 
 def _without(facts: Sequence[str], text: str) -> str:
-    """Return a text without the facts that it has in brackets."""
     for fact in facts:
         text = text.replace(f" ({fact})", "")
     return text
@@ -298,13 +293,7 @@ def _because(guess: Guess) -> str:
 
 
 def fold(command: str) -> list[str]:
-    r"""A long command over several lines, which still works when it is pasted. An option stays with its value.
-
-    >>> fold("rankscope evaluate qrels.txt my.run -m AP")
-    ['rankscope evaluate qrels.txt my.run -m AP']
-    >>> fold(f"rankscope evaluate {'q' * 40} {'r' * 20} -m AP")[1]
-    '  rrrrrrrrrrrrrrrrrrrr -m AP'
-    """
+    """A long command over several lines, which still works when it is pasted. An option stays with its value."""
     if not command.startswith("rankscope "):
         return [command]
     lines = [""]

@@ -121,11 +121,7 @@ class Situation:
         return len(self.with_relevant) / self.queries
 
     def precision_ceiling(self, k: int) -> float:
-        """P@k of a perfect ranking.
-
-        >>> Situation(2, 4, {1.0: 4}, 1.0, np.array([1, 3]), np.array([0, 0]), []).precision_ceiling(2)
-        0.75
-        """
+        """P@k of a perfect ranking."""
         return math.fsum((np.minimum(self.relevant, k) / k).tolist()) / self.queries
 
     def recall_ceiling(self, k: int) -> float:
@@ -170,10 +166,7 @@ class Situation:
 
 
 def situation_of(qrels: Qrels, users: bool = False, topics: bool = True) -> Situation:
-    """Judgments that were read as a table, in numbers; ``users`` where the queries are known to be users.
-
-    Without ``topics`` column 2 is not looked at, as one grade of each document was chosen.
-    """
+    """Judgments as a table, in numbers. ``users`` if the queries are known to be users. Without ``topics`` column 2 is ignored."""
     several, subtopics = _subtopics(qrels) if topics else (0, (0, 0))
     frame = (qrels.distinct("best") if several else qrels).frame.select("query_id", "doc_id", "grade")
     grades = {float(g): int(n) for g, n in sorted(frame["grade"].value_counts().iter_rows())}
@@ -192,11 +185,7 @@ def situation_of(qrels: Qrels, users: bool = False, topics: bool = True) -> Situ
 
 
 def _subtopics(qrels: Qrels) -> tuple[int, tuple[int, int]]:
-    """How many documents have several grades, and the fewest and the most subtopics (or judges) of a query.
-
-    Where no document has several, column 2 may still hold subtopics: names or whole numbers from 1 on, two or more for half of the
-    queries. Rounds of a track, which have halves, and a constant are none.
-    """
+    """The number of documents with several grades, and the fewest and the most subtopics of a query: from these, or from numbers or names in column 2."""
     if "iteration" not in qrels.frame.columns:
         return 0, (0, 0)
     pairs = qrels.frame.select("query_id", "iteration").unique()

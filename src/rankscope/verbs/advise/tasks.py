@@ -1,8 +1,4 @@
-"""Tasks as data: the metrics that fit each task, the signals by which it is recognised, and the metrics to avoid.
-
-Each is one entry, taken ``when`` all its ``CONDITIONS`` hold. The first pick taken for a task is the
-primary metric.
-"""
+"""Tasks as data, taken ``when`` their ``CONDITIONS`` hold: metrics (the first is primary), signals of a task, and metrics to avoid."""
 
 from __future__ import annotations
 
@@ -25,10 +21,7 @@ APART = 1.5  # the largest ideal DCG over the smallest
 
 @dataclass(frozen=True)
 class Pick:
-    """A metric that may fit: its name, where it is cut ("k", "deep", "uncut", a number), why, and the fact it rests on.
-
-    In ``why`` ``{k}`` and ``{deep}`` stand for the cutoffs.
-    """
+    """A metric that may fit: its name, its cutoff ("k", "deep", "uncut", a number), why (with ``{k}`` and ``{deep}``), and the fact it rests on."""
 
     metric: str
     at: str
@@ -40,10 +33,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Task:
-    """A kind of task. ``k`` is the number of results that people see, with the ``reason``; ``deep`` is a deeper rank.
-
-    If ``taste``, low grades are dislikes.
-    """
+    """A kind of task: the number ``k`` of results that people see with the ``reason``, a ``deep`` rank. ``taste`` if low grades are dislikes."""
 
     name: str
     about: str
@@ -213,11 +203,7 @@ BY_NAME = {_fold_name(name): task for task in TASKS for name in (task.name, *tas
 
 
 def task_called(name: Any) -> Task:
-    """Return the task with this name or alias. Raises InputError with the nearest for an unknown name.
-
-    >>> task_called("Legal").name, task_called("first_stage").name
-    ('recall', 'candidates')
-    """
+    """Return the task with this name or alias. Raises InputError with the nearest for an unknown name."""
     there = ", ".join(task.name for task in TASKS)
     if not isinstance(name, str):
         raise InputError(f"task={name!r}: a task is a name, like 'web': {there}")

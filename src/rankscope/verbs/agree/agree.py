@@ -96,15 +96,12 @@ def _tables(runs: Any, policies: Policies) -> list[Run]:
 
 
 def _rankings(run: Run, order: Order) -> Mapping[str, Ranking]:
-    """The documents of each query, best first, with the number of their group of equal scores."""
     scores = run.frame.select("query_id", "doc_id", "score")
     rows = top(run, order).join(scores, on=["query_id", "doc_id"], maintain_order="left")
     score = rows["score"].to_numpy()
-    group = (
-        np.arange(len(score))
-        if order.ties == "rank"
-        else np.cumsum(np.append(0, score[1:] != score[:-1])[: len(score)])
-    )
+    group = np.arange(len(score))
+    if order.ties != "rank":
+        group = np.cumsum(np.append(0, score[1:] != score[:-1])[: len(score)])
     docs, out, at = rows["doc_id"].to_list(), dict[str, Ranking](), 0
     for query, size in rows.group_by("query_id", maintain_order=True).len().rows():
         out[query] = (docs[at : at + size], group[at : at + size])

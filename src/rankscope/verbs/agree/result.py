@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution, ValueRange
+from rankscope.blocks import Caution
 from rankscope.inference.base import Bounds
 from rankscope.panels.panel import Panel
+from rankscope.scoring.runs import INTERVAL
 from rankscope.show.result import Col, Result, View
 
 LEGEND = (
@@ -33,18 +34,6 @@ class RunAgreement:
     undefined: int
     lowest: tuple[str, float]
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The ends of the interval of the mean."""
-        return self.bounds.lower, self.bounds.upper
-
-
-def _interval(row: RunAgreement) -> ValueRange | None:
-    if not row.bounds.known:
-        return None
-    ends = row.interval
-    return ValueRange(row.value, *ends, words.in_table(words.interval(*ends)))
-
 
 def _by_query(result: RankAgreement) -> Iterator[dict[str, Any]]:
     for measure, panel in result.panels.items():
@@ -58,7 +47,7 @@ COLUMNS = (
     Col("other", head="and"),
     Col("measure", head="measure"),
     Col("value", head="agreement", kind="value"),
-    Col("ci_lower", "ci_upper", of=lambda row: row.interval, kind="value", head="interval", cell=_interval),
+    INTERVAL,
     Col("queries", head="queries", kind="count"),
     Col("undefined", kind="count"),
     Col("lowest_query", of=lambda row: row.lowest[0]),

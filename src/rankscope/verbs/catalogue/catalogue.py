@@ -61,11 +61,7 @@ def find_metric(name: str) -> type[Metric]:
 
 
 def find_usual(spelling: str) -> Metric:
-    """The metric that a spelling means. One that needs parameters has those it is mostly used with.
-
-    >>> find_usual("P"), find_usual("RBP(p=0.5)")
-    (P@10, RBP(p=0.5))
-    """
+    """The metric that a spelling means. One that needs parameters has those it is mostly used with."""
     try:
         return parse(spelling).ready()
     except InputError:
@@ -81,10 +77,7 @@ def find_set(name: str) -> list[tuple[str, Metric]]:
 
 
 def spellings(cutoffs: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """Yield names for completion, each with its meaning: the metrics, or with ``cutoffs`` computable spellings.
-
-    Parameters other than a cutoff are those of the first example: ``IPrec@0.5``.
-    """
+    """Yield names of metrics for completion with meanings, or with ``cutoffs`` computable spellings with the parameters of their first example."""
     for cls in all_metrics():
         about, needed = rewards(cls), required_parameters(cls)
         if not cutoffs:

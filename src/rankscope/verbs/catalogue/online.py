@@ -26,10 +26,7 @@ def online_metrics() -> list[type[OnlineMetric]]:
 
 
 def find_online(name: str) -> list[type[OnlineMetric]]:
-    """Return the online metrics of a name, an alias or a spelling: one, all for ``online``, or none.
-
-    Raises InputError if the name is similar to one of them.
-    """
+    """Return the online metrics of a name or spelling: one, all for ``online``, or none. Raises InputError if the name is similar to one."""
     from rankscope.logs.base import parse_online
 
     known = online_metrics()

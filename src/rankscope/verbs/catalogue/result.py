@@ -47,20 +47,15 @@ def usual(cls: type[Metric]) -> Metric:
     return cls(cutoff=10) if needed == ["cutoff"] else parse(cls.examples[0].metric)
 
 
-# --- for people ---
-
-
 def _next(command: str, call: str, then: str = "") -> Paragraph:
     return Paragraph(f"next: {by_caller(command, call)}{then}", quiet=True)
 
 
 def _lines(title: str, facts: Sequence[tuple[str, str]], room: int = 0) -> list[Block]:
-    """Return a title and metrics, one line each."""
     return [Heading(title), Facts(tuple(facts), room or max(len(name) for name, _ in facts)), EMPTY]
 
 
 def _list(groups: Mapping[str, Sequence[type[Metric]]]) -> list[Block]:
-    """Return the metrics of families, one line each."""
     room = max(len(cls.__name__) for group in groups.values() for cls in group)
     blocks = [
         block
@@ -86,14 +81,12 @@ def _online_list() -> list[Block]:
 
 
 def _set(name: str, metrics: Sequence[tuple[str, Metric]]) -> list[Block]:
-    """Return the metrics of a set, one line each: the name in the set and the spelling here."""
     facts = Facts(tuple((own, str(metric)) for own, metric in metrics), max(len(own) for own, _ in metrics))
     step = _next(f"rankscope evaluate qrels.txt my.run -m {name}", f'rs.evaluate(qrels, run, "{name}")')
     return [Heading(f"{name}: trec_eval's set of {len(metrics)} metrics"), EMPTY, facts, EMPTY, step]
 
 
 def _explained(cls: Any, text: str, facts: Mapping[str, str], facts_of_parameters: Sequence[Any]) -> list[Block]:
-    """Return the name and meaning of a metric, its facts and its parameters."""
     # the sentence goes on after the name: its first letter is small, unless it begins an abbreviation
     text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
     shown = Facts(tuple((name, fact) for name, fact in facts.items() if fact))
@@ -102,7 +95,6 @@ def _explained(cls: Any, text: str, facts: Mapping[str, str], facts_of_parameter
 
 
 def _in_full(cls: type[Metric]) -> list[Block]:
-    """Return everything about one metric."""
     m = usual(cls)
     blind = "blind to the order within the top k" if "cutoff" in parameters(cls) else "blind to the order"
     traits = (
@@ -134,7 +126,6 @@ def _in_full(cls: type[Metric]) -> list[Block]:
 
 
 def _online_in_full(cls: Any) -> list[Block]:
-    """Return everything about one online metric."""
     from rankscope.impressions import COLUMNS
 
     columns = [f"{name} ({COLUMNS[name].about})" for name in cls.needs]
@@ -178,7 +169,6 @@ def takes(cls: type[Metric], name: str) -> str:
 
 
 def _example_lines(cls: type[Metric]) -> Iterator[str]:
-    """Return the examples as arithmetic, with their values."""
     for example in cls.examples:
         ids = bool(example.grades) and isinstance(example.grades[0], str | list)
         yield f"{example.metric} of {'items' if ids else 'grades'} {grades_of(example)}"
@@ -193,7 +183,6 @@ def grades_of(example: Example) -> str:
 
 
 def _grade_in_words(grade: Any) -> str:
-    """Return a grade, or the grades by subtopic or judge."""
     if isinstance(grade, Mapping):
         same = set(grade.values()) == {1}
         parts = (str(name) if same else f"{name}={words.amount(value)}" for name, value in grade.items())
@@ -221,9 +210,6 @@ def trec_names(cls: type[Metric]) -> list[str]:
 
 def _span(metric: Any) -> str:
     return words.in_table("…".join(map(words.amount, metric.range)))
-
-
-# --- for programs ---
 
 
 def _example_record(example: Example) -> dict[str, Any]:

@@ -55,11 +55,7 @@ Means = Mapping[str, float]  # by run
 
 
 def against(one: float, other: float) -> str:
-    """Return two means for comparison.
-
-    >>> against(0.5, 0.4)
-    '0.5000 vs 0.4000'
-    """
+    """Return two means for comparison."""
     return f"{words.number(one, digits=4)} vs {words.number(other, digits=4)}"
 
 
@@ -96,12 +92,7 @@ class Alternative:
 
     @property
     def winners(self) -> str:
-        """The leading runs in words; empty if one run leads under both metrics, or all are even.
-
-        >>> from rankscope.metrics import AP, nDCG
-        >>> Alternative(AP(), nDCG(), {"a": 0.5, "b": 0.1}, {"a": 0.3, "b": 0.6}).winners
-        'a leads on AP (0.5000 vs 0.1000) and b on nDCG (0.6000 vs 0.3000)'
-        """
+        """The leading runs in words; empty if one run leads under both metrics, or all are even."""
         if self.rivals is None:
             return ""
         first, second = self.rivals
@@ -168,10 +159,7 @@ class ScoredRun(RunScores):
         return self.evaluation.judged[0 if metric is None else self.request.place(metric)]
 
     def mean_over(self, metric: Metric, values: Array | None = None, without: Collection[str] = ()) -> float:
-        """Return the mean of a metric over other ``values`` of its queries, or ``without`` some queries; NaN for a pooled metric.
-
-        Undefined queries stay undefined.
-        """
+        """Return the mean of a metric over other ``values`` of its queries, or ``without`` some. NaN for a pooled metric. Undefined queries stay undefined."""
         if metric.aggregate == "pooled":
             return math.nan
         kept = np.array([query not in without for query in self.query_ids], dtype=bool)
@@ -189,10 +177,7 @@ class ScoredRun(RunScores):
         return {m: v - self.mean_over(m, without=left) for m, v in self.means.items() if m.aggregate != "sum"}
 
     def under(self, metrics: Sequence[Metric], ties: str = "") -> list[Array]:
-        """Return the values of other metrics, or under another tie policy, one per query of ``query_ids``, from the same judgments.
-
-        A metric must not need more of the judgments (aspects, scores) than the metrics of the request.
-        """
+        """Return the query values of other metrics, or under another tie policy, from the same judgments and with what they keep."""
         judged, policies = self.judged(), self.request.policies
         judged = judged if len(self.at) == len(judged) else judged.of(self.at)
         ties = ties or self.request.metrics[0].convention.ties
@@ -277,12 +262,12 @@ class CheckCase:
         """The runs with their values and means; empty if nothing could be scored."""
         if self.scores is None:
             return []
-        found = zip(self.scores.runs, self.comparable, self.scores.evaluations, strict=True)
+        parts = zip(self.scores.runs, self.comparable, self.scores.evaluations, strict=True)
         means = {
             run.name: {m.metric: m.value for m in self.scores.board if m.run == run.name} for run in self.scores.runs
         }
         rest: dict[str, Any] = {"request": self.scores.request}
-        return [ScoredRun(**vars(r), input=given, evaluation=e, means=means[r.name], **rest) for r, given, e in found]
+        return [ScoredRun(**vars(r), input=data, evaluation=e, means=means[r.name], **rest) for r, data, e in parts]
 
     @property
     def metrics(self) -> Sequence[Metric]:
@@ -330,11 +315,7 @@ class CheckCase:
         return {run.name: run.means[metric] for run in self.scored_runs}
 
     def other_means(self, pairs: Collection[tuple[Metric, Metric]]) -> dict[Metric, dict[str, float]]:
-        """Return the means of other metrics by metric and run; empty if one of them cannot be computed on these judgments.
-
-        ``pairs`` are a metric of the request, which gives the conventions, and the other metric, which must not need more of the
-        judgments.
-        """
+        """Return the means by metric and run for ``pairs`` of a requested metric and another with its conventions. Empty if these judgments do not allow one."""
         out: dict[Metric, dict[str, float]] = {}
         try:
             for mean in rescore(self.scores, list(pairs)) if self.scores else ():
@@ -349,19 +330,15 @@ class CheckCase:
         return [Alternative(m, other, self.means(m), means[other]) for m, other in others.items()] if means else []
 
     def is_clear(self, metric: Metric, one: str, other: str, like: Metric | None = None) -> bool:
-        """Return True if ``compare`` finds a clear difference of two runs on a metric, corrected for all comparisons with the first.
-
-        Only then is a change of the leading run worth a warning: anything decides between even runs. A metric that is not in the
-        request has the conventions of the metric that it is ``like``.
-        """
+        """Return True if ``compare`` finds a clear difference of two runs, corrected for all. Another metric has the conventions of ``like``. Even runs are worth no warning."""
         if (metric, one) not in self._clear:
             self._clear[metric, one] = frozenset()
             with suppress(RankscopeError, ValueError):  # no comparison without common queries
                 request = self.request.with_metrics(metric, like=like or metric)
                 if scores := self.scores if metric in self.metrics else self._evaluate(request):
                     (panel,) = panels_of(scores, [metric])
-                    found = Family([panel], pairs_of(panel.systems, one, False), method_of(), one).contrasts
-                    self._clear[metric, one] = frozenset(c.run for c in found if c.verdict in CLEAR)
+                    contrasts = Family([panel], pairs_of(panel.systems, one, False), method_of(), one).contrasts
+                    self._clear[metric, one] = frozenset(c.run for c in contrasts if c.verdict in CLEAR)
         return other in self._clear[metric, one]
 
     @cached_property
@@ -379,10 +356,7 @@ class CheckCase:
         return {"winners" if self.decides(one) else "leaders": one.winners} if one and one.winners else {}
 
     def evaluated_means(self, metrics: Sequence[Metric], like: Metric) -> dict[Metric, dict[str, float]]:
-        """Return means by metric and run that need all runs to be judged again; empty if they cannot be computed.
-
-        Conventions are those of the metric ``like``, without weights of queries.
-        """
+        """Return means by metric and run that need all runs to be judged again, with conventions of ``like``, without weights. Empty if impossible."""
         request = self.request.with_metrics(*metrics, like=like).with_policies(weights=None)
         with suppress(RankscopeError):
             board = self._evaluate(request).board
@@ -392,10 +366,7 @@ class CheckCase:
     def again(
         self, run: InputTable[Run], *, table: Run | None = None, qrels: Qrels | None = None, **policies: Any
     ) -> dict[Metric, float]:
-        """Return the means of a run with another run or qrels ``table``, or under other policies; empty if there are none.
-
-        The run is judged and scored again: use this for the effect of a finding, not to find it.
-        """
+        """Return the means of a run judged again with another ``table`` or other policies, for the effect of a finding. Empty if there are none."""
         request = (self.scores.request if self.scores else self.request).with_policies(**policies)
         with suppress(RankscopeError):
             board = evaluate_request(qrels or self.qrels.sound, [(run.name, table or run.sound)], request).board
@@ -422,7 +393,6 @@ class CheckCase:
         return []
 
     def _curve(self, metric: Metric) -> list[Panel]:
-        """Return the means of a metric at several cutoffs as panels of one query."""
         cutoff, policies = getattr(metric, "cutoff", None), self.request.policies
         if cutoff is None or metric.aggregate != "mean" or policies.dialect:
             return []
@@ -435,11 +405,7 @@ class CheckCase:
         return [Panel(Measure.of(m), systems, ("mean",), value) for m, value in values.items()]
 
     def top(self, run: InputTable[Run], k: int) -> Frame:
-        """Return the top k documents of a run (at most 20 or the cutoff): ``query_id``, ``doc_id`` and the 1-based ``rank``.
-
-        Order, depth, repeated documents and self-matches are as in the scores; under all orders of ties the order is trec_eval's.
-        Queries without judgments are included.
-        """
+        """Return the top k documents of a run (at most 20 or the cutoff) as in the scores: ``query_id``, ``doc_id`` and the 1-based ``rank``."""
         if run.name not in self._tops:
             table = clean(run.sound, self.request.policies, "run").data
             depth, deepest = self.request.policies.depth, max(DEPTH_OF_IDS, self.cutoff)

@@ -59,8 +59,8 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     """
     train = policies.get("history") if train is None else train
     if runs is None and train is None:
-        asked = policies if metrics is None else {**policies, "metrics": metrics}
-        return _check_log(qrels, select, ignore, covariates, asked)
+        options = policies if metrics is None else {**policies, "metrics": metrics}
+        return _check_log(qrels, select, ignore, covariates, options)
     if covariates:
         remedy = "leave them out, or give a log without runs"
         raise InputError(f"covariates are columns of a log, given without runs: {remedy}")
@@ -95,7 +95,6 @@ def _inspection(case: CheckCase | LogCase, select: str | Iterable[str], ignore: 
 def _check_log(
     source: Any, select: Iterable[str], ignore: Iterable[str], covariates: Iterable[str], policies: dict[str, Any]
 ) -> Inspection:
-    """Check one input. Raises InputError if it lacks the columns of a log."""
     log = log_of(source, columns=policies.pop("columns", None))
     if log is None:
         raise InputError(SINGLE)
@@ -108,11 +107,7 @@ def _check_log(
 
 
 def scale_of(scale: Any) -> tuple[float, float] | None:
-    """The lowest and the highest grade of a scale: ``0-3``, ``0..3`` or a pair of numbers.
-
-    >>> scale_of("0-3")
-    (0.0, 3.0)
-    """
+    """The lowest and the highest grade of a scale: ``0-3``, ``0..3`` or a pair of numbers."""
     if scale is None:
         return None
     ends = scale

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from rankscope import words
@@ -13,7 +14,6 @@ from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
 from rankscope.diagnostics.rule import Finding, Rule
 from rankscope.show.result import MAX_WARNINGS_OF_A_KIND, Col, Result, Shown, View
 from rankscope.syntax import by_caller, in_caller_syntax
-from rankscope.tables import Source
 
 PLACES = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}
@@ -100,23 +100,11 @@ class Inspection(Result):
         """The findings to deal with before trusting the numbers."""
         return [finding for finding in self.findings if finding.severity == "warning"]
 
-    @property
-    def conventions(self) -> Mapping[str, Any]:
-        """The policies of the numbers; empty if nothing could be scored."""
-        found: Mapping[str, Any] = self.case.conventions
-        return found
-
-    @property
-    def inputs(self) -> list[Source]:
-        """The files and tables that were checked."""
-        sources: list[Source] = self.case.sources
-        return sources
-
-    @property
-    def data_health(self) -> Mapping[str, Any]:
-        """The state of the data."""
-        health: Mapping[str, Any] = self.case.data_health
-        return health
+    conventions = property(
+        attrgetter("case.conventions"), doc="The policies of the numbers; empty if nothing could be scored."
+    )
+    inputs = property(attrgetter("case.sources"), doc="The files and tables that were checked.")
+    data_health = property(attrgetter("case.data_health"), doc="The state of the data.")
 
     @property
     def notes(self) -> list[str]:

@@ -44,15 +44,8 @@ def rivals(family: Family) -> list[Contrast]:
     return sorted(family.of(family.primary.name), key=lambda c: -sign * c.difference)
 
 
-# --- means -----------------------------------------------------------------------------------------------
-
-
 def forests(family: Family) -> Iterator[Chart]:
-    """The differences of the means with their adjusted intervals, as one chart or several small ones.
-
-    With one rival a row is a metric, else a row is a run and the primary metric has a chart of its own. A metric of a wide
-    range (a count, a total) does not share its scale with others.
-    """
+    """The differences of the means with their adjusted intervals, as one chart, or for metrics of wide ranges several small ones."""
     first, *others = family.panels
     alike = [panel for panel in others if _wide(panel) == _wide(first)]
     unlike = [panel for panel in others if _wide(panel) != _wide(first)]
@@ -117,7 +110,6 @@ def _difference(family: Family) -> str:
 
 
 def _on_the_axis(family: Family, panels: Sequence[Panel], by_metric: bool) -> str:
-    """The metric and the baseline of the differences, as the label of an axis."""
     c = family.of(panels[0].name)[0]
     of = "difference" if len(panels) > 1 else f"{panels[0].name}: difference"
     if family.each_pair:
@@ -146,9 +138,6 @@ def side_of(panels: Sequence[Panel]) -> str:
     }[ways.pop()]
 
 
-# --- counts ----------------------------------------------------------------------------------------------
-
-
 def outcome_counts(family: Family) -> Iterator[Chart]:
     """Queries better, same and worse: one row per metric for one rival, else one row per run on the primary metric."""
     alone = len(family.of(family.primary.name)) == 1
@@ -170,9 +159,6 @@ def outcome_counts(family: Family) -> Iterator[Chart]:
         "A small lead on many queries and a large one on few are different things.",
         axes=(("queries", f"queries, {mine[0].run} against {against}" if alone else f"queries, by {family.primary.name} against {against}"),),
     )  # fmt: skip
-
-
-# --- query by query --------------------------------------------------------------------------------------
 
 
 def waterfall(c: Contrast, name: str) -> Chart:
@@ -287,9 +273,6 @@ def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table
     )  # fmt: skip
 
 
-# --- each run against each -------------------------------------------------------------------------------
-
-
 def pair_differences(order: Sequence[str], contrasts: Sequence[Contrast]) -> Chart:
     """Differences of all pairs of systems as a picture; a system against itself differs by 0."""
     rows: list[tuple[Value, ...]] = []
@@ -321,9 +304,6 @@ def pair_p_values(order: Sequence[str], contrasts: Sequence[Contrast], note: str
     columns = (Column("run"), *(Column(name, "value") for name in order))
     title = f"p-values on {contrasts[0].metric}"
     return Table(columns, tuple(rows), best=frozenset(clear), note=note, name="pairs-p", title=title)
-
-
-# --- words and values --------------------------------------------------------------------------------------
 
 
 def name_of(family: Family, c: Contrast) -> str:
@@ -372,10 +352,6 @@ def file_names(contrasts: Sequence[Contrast]) -> Mapping[tuple[str, str], str]:
 
 
 def slug(text: str, most: int = 18) -> str:
-    """A name within the name of a file: small letters and digits of ASCII, joined by hyphens.
-
-    >>> slug("BM25 (tuned).run")
-    'bm25-tuned-run'
-    """
+    """A name within the name of a file: small letters and digits of ASCII, joined by hyphens."""
     kept = "".join(sign if sign.isascii() and sign.isalnum() else " " for sign in text.lower())
     return "-".join(kept.split())[:most].strip("-")

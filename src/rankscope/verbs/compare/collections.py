@@ -59,7 +59,6 @@ def compare_collections(collections: Any, metrics: Any = None, **options: Any) -
 
 
 def _of_folder(folder: str | Path) -> tuple[str, tuple[str, dict[str, str]]]:
-    """Return the name of a folder, its judgments and its runs."""
     place = Path(folder)
     files = sorted(one for one in place.iterdir() if one.is_file()) if place.is_dir() else []
     qrels = [one for one in files if one.name.casefold().startswith("qrels")]
@@ -127,11 +126,8 @@ class CollectionComparison(Result):
         for c in self.over.of(metric):
             verdicts = [part[c.run, c.baseline, metric].verdict for part in self.parts.values()]
             better, worse = verdicts.count("better"), verdicts.count("worse")
-            p = (
-                f" ({words.p_value(c.p_value_adjusted)} over {len(verdicts)} collections)"
-                if np.isfinite(c.p_value_adjusted)
-                else ""
-            )
+            p = f" ({words.p_value(c.p_value_adjusted)} over {len(verdicts)} collections)"
+            p = p if np.isfinite(c.p_value_adjusted) else ""
             yield (
                 f"{c.run} against {c.baseline} on {metric}: better on {better}, worse on {worse} of {len(verdicts)} collections, "
                 f"{words.number(c.difference, sign=True)} on average{p}."

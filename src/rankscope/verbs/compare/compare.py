@@ -87,7 +87,6 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
 
 
 def _with_references(qrels: Any, runs: Any, metrics: Any, primary: Any, policies: Mapping[str, Any]) -> Any:
-    """The runs, and after them random, popular and oracle lists."""
     from rankscope.scoring.references import with_references
 
     known = {name: value for name, value in policies.items() if name in POLICIES}
@@ -95,7 +94,6 @@ def _with_references(qrels: Any, runs: Any, metrics: Any, primary: Any, policies
 
 
 def _tradeoffs(measurements: Measurements, costs: Any, limits: Any, baseline: str) -> tuple[Measurements, TradeOffs]:
-    """What the runs cost against the primary metric, and what is to say about the table of costs."""
     from rankscope.files.side_tables import costs_of
     from rankscope.panels.tradeoffs import tradeoffs
 
@@ -114,7 +112,6 @@ def _refuse_none(measurements: Measurements, compared: Family) -> None:
 
 
 def _why_none(measurements: Measurements) -> str:
-    """Why no two runs have a value for one query."""
     ranked = [set(run.query_ids) for run in measurements.scores.runs] if measurements.scores is not None else []
     if ranked and not np.isfinite(measurements.panels[0].values).any():
         return f"{measurements.panels[0].name} leaves out every query, by the metric or a policy (no_relevant, nothing_found)"
@@ -122,7 +119,6 @@ def _why_none(measurements: Measurements) -> str:
 
 
 def _check_tried(number: Any) -> int:
-    """How many systems were tried, checked."""
     if isinstance(number, bool) or not hasattr(number, "__index__") or int(number) < 1:
         raise InputError(
             f"tried={number!r}: how many systems were tried on these judgments, a whole number of at least 1"

@@ -35,10 +35,8 @@ class Compared:
         cites = Cites(codes is not None)
         scores = measurements.scores
         request, health = (None, []) if scores is None else (scores.request, [one.health for one in scores.runs])
-        runs, metrics = (
-            words.counted(len(family.primary.systems), "run"),
-            [(panel.name, panel.metric) for panel in panels],
-        )
+        runs = words.counted(len(family.primary.systems), "run")
+        metrics = [(panel.name, panel.metric) for panel in panels]
         text = [*of_values(metrics, runs, len(family.primary.units), cites, request, health)]
         if replicates := next(iter(measurements.replicates.values()), {}):  # on one metric as on all
             several = ", ".join(f"{system} of {words.counted(one.runs, 'run')}" for system, one in replicates.items())
@@ -50,7 +48,6 @@ class Compared:
 
 
 def _comparing(comparison: Compared, cites: Cites) -> Iterator[str]:
-    """Yield the choice of the baseline, the test, the intervals of differences and the correction."""
     family, method, corrected = comparison.family, comparison.family.method, is_corrected(comparison.family)
     if family.looked:
         yield f"The baseline was chosen as the run with the best {family.primary.name}, so corrections count all pairs of the {len(family.primary.systems):,} runs."
@@ -97,7 +94,6 @@ def _correction(comparison: Compared, cites: Cites) -> Iterator[str]:
 
 
 def _further(comparison: Compared, cites: Cites) -> Iterator[str]:
-    """Yield the other options: a margin, probabilities, a primary metric, the number of systems tried."""
     method = comparison.family.method
     if method.margin is not None:
         about = cites.of(Equivalence)

@@ -13,12 +13,7 @@ from rankscope.verbs.compare.tables import MARKS, how
 
 
 def paper_table(family: Family, caption: str = "", label: str = "", digits: int | None = None) -> PaperTable:
-    """Every metric of every system, in the order in which they were given.
-
-    If each system is compared with each, it is marked with the letters of systems that it is significantly better than. If all are
-    compared with one, with signs for better and worse. Raises InputError for digits that no table has, and for a label that
-    LaTeX does not take.
-    """
+    """Every metric of every system as given, marked by significance: letters if all are compared, otherwise signs. Raises InputError for invalid digits or labels."""
     places = check_digits(digits)
     systems = family.primary.systems
     letters = dict(zip(systems, map(_letter, range(len(systems))), strict=True)) if family.baseline is None else {}
@@ -37,7 +32,6 @@ def paper_table(family: Family, caption: str = "", label: str = "", digits: int 
 
 
 def _column(family: Family, panel: Panel, letters: dict[str, str], digits: int) -> list[PaperCell]:
-    """The values of a metric, system by system."""
     places = 0 if panel.measure.aggregate == "sum" else digits
     means = {system: panel.means[system] for system in panel.systems}
     texts = {s: "-" if math.isnan(mean) else words.number(mean, digits=places) for s, mean in means.items()}
@@ -59,11 +53,7 @@ def _column(family: Family, panel: Panel, letters: dict[str, str], digits: int) 
 
 
 def _letter(number: int) -> str:
-    """The letter of a system; two where there are more systems than letters.
-
-    >>> _letter(0), _letter(25), _letter(26), _letter(52)
-    ('a', 'z', 'aa', 'ba')
-    """
+    """The letter of a system; two where there are more systems than letters."""
     more, place = divmod(number, len(ascii_lowercase))
     return (_letter(more - 1) if more else "") + ascii_lowercase[place]
 
@@ -73,7 +63,6 @@ def _in_order(letter: str) -> tuple[int, str]:
 
 
 def _note(family: Family, units: str) -> str:
-    """What the marks mean, and what they rest on."""
     level, method = words.percent(family.method.alpha), how(family)
     if family.baseline is None:
         marks = f"Letters: significantly better than these systems at {level}: {method}"

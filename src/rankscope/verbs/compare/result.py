@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table, Value, ValueRange
+from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table, Value
 from rankscope.metrics import spelled
 from rankscope.panels.cautions import comparison_cautions
 from rankscope.panels.contrast import Contrast
@@ -42,24 +42,18 @@ if TYPE_CHECKING:
 
 NAMED = 12  # runs of a top group that a table names
 
-# --- the views -------------------------------------------------------------------------------------------
-
 
 def _risk_interval(risk: Risk) -> Value:
-    """The interval of a risk for a table; None if there is none."""
-    lower, upper = risk.bounds.lower, risk.bounds.upper
-    text = words.in_table(words.interval(lower, upper, sign=True, apart=(0.0,)))
-    return ValueRange(risk.value, lower, upper, text) if risk.bounds.known else None
+    text = words.in_table(words.interval(*risk.bounds.ends, sign=True, apart=(0.0,)))
+    return risk.bounds.around(risk.value, text) if risk.bounds.known else None
 
 
 def _slice_columns(comparison: Comparison) -> tuple[Col, ...]:
-    """The columns of a contrast, after those of its slice."""
     labels = (Col("attribute", of=lambda part: part.attribute), Col("slice", of=lambda part: part.name))
     return (*labels, *(column_at(column, "contrast", "") for column in record_columns(comparison.family)))
 
 
 def _means(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """The mean of each run on each metric, with its interval."""
     for panel in comparison.panels:
         for system in panel.systems:
             sample, bounds = panel.estimate(system), panel.interval(system, comparison.method.level)
@@ -131,7 +125,7 @@ VIEWS = (
         "risk",
         (
             Col("run", head="run"), Col("baseline"), Col("metric", head="metric"), Col("urisk", of=lambda risk: risk.value, kind="value", head="U_risk"),
-            Col("ci_lower", "ci_upper", of=lambda risk: (risk.bounds.lower, risk.bounds.upper), kind="value", head="interval", cell=_risk_interval),
+            Col("ci_lower", "ci_upper", of=lambda risk: risk.bounds.ends, kind="value", head="interval", cell=_risk_interval),
             Col("lost", kind="value", head="of losses"), Col("trisk", of=lambda risk: risk.t, kind="value", head="T_risk"),
             Col("georisk", of=lambda risk: risk.geo, kind="value", head="GeoRisk"), Col("queries", kind="count"),
         ),
@@ -152,9 +146,6 @@ VIEWS = (
         labels=2,
     ),
 )  # fmt: skip
-
-
-# --- the result ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,8 +171,7 @@ class Comparison(ContrastResult):
     views = VIEWS
     formats = FORMATS
     of_latex = ("caption", "label", "digits")
-
-    # -- what was compared --------------------------------------------------------------------------
+    appended = "slices"
 
     @property
     def families(self) -> Sequence[Family]:
@@ -244,8 +234,6 @@ class Comparison(ContrastResult):
         """Return the canonical spelling of a metric."""
         return spelled(metric)
 
-    # -- for programs -------------------------------------------------------------------------------
-
     @property
     def conventions(self) -> dict[str, Any]:
         """Under which policies runs were scored, and how they were compared."""
@@ -294,22 +282,6 @@ class Comparison(ContrastResult):
             "anova": self.all_pairs, "slices": self.slices, "tradeoffs": self.tradeoffs, "risk": self.risks, "replicates": self.measurements.replicates,
         }  # fmt: skip
         yield from (name for name, wanted in contents.items() if wanted)
-
-    def _jsonl(self, table: str) -> Iterator[str]:
-        yield from super()._jsonl(table)
-        if not table and self.slices is not None:
-            yield from super()._jsonl("slices")
-
-    def _csv(self, table: str) -> Iterator[str]:
-        if table or self.slices is None:
-            yield from super()._csv(table)
-            return
-        from rankscope.show.text import as_csv
-
-        rows = [*self.to_dicts(), *self.to_dicts("slices")]
-        yield from as_csv(self.view("slices").header(self), rows)
-
-    # -- for people ---------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
         """The verdict: the best run within the limits on costs, if any; then the primary metric, and where the others differ from it.
@@ -420,7 +392,6 @@ class Comparison(ContrastResult):
         return " · ".join([marks, *(LEGEND[name] for name in columns_of(family) if name in LEGEND)])
 
     def _lines(self) -> Iterator[str]:
-        """Top groups, discriminative power, variances of repeated systems, how many systems were tried."""
         family, method = self.family, self.family.method
         primary = family.panels[0].name
         for group in family.groups:
@@ -481,9 +452,6 @@ class Comparison(ContrastResult):
             yield POLICIES["ignore"].brief(self.measurements.ignoring()["ignore"])
 
 
-# --- in words --------------------------------------------------------------------------------------------
-
-
 OTHERWISE = {
     "different": "different",
     "equivalent": "practically the same",
@@ -522,7 +490,6 @@ def _detectable_range(contrasts: Sequence[Contrast]) -> str:
 
 
 def _of_pairs(family: Family) -> Iterator[str]:
-    """On how many pairs of runs each metric shows a clear difference."""
     for i, metric in enumerate(family.metrics):
         mine = family.of(metric)
         share = discriminative_power(mine)
@@ -531,7 +498,6 @@ def _of_pairs(family: Family) -> Iterator[str]:
 
 
 def _margins(c: Contrast) -> Iterator[str]:
-    """What a margin and the Bayesian bootstrap say, where they were asked for."""
     pair = f"{c.run} against {c.baseline} on {c.metric}"
     margin = c.margin_in_words
     within = "" if c.margin is None else f"within ±{margin}"

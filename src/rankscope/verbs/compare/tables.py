@@ -25,7 +25,6 @@ FEW = 3  # as many runs get sentences of their own; more are counted
 MARKS = {"better": "*", "different": "*", "worse": "†"}
 MAX_SIGN_FLIPS = 300  # comparisons with a sign-flip test, which takes long
 
-# --- for programs ----------------------------------------------------------------------------------------
 
 CHANCES = ("better", "worse", "practically_equal")
 
@@ -70,9 +69,6 @@ def record_columns(family: Family) -> tuple[Col, ...]:
         *(columns_named(*WITH_MARGIN) if family.method.margin is not None else ()),
         *([chances] if family.method.bayes else ()),
     )  # fmt: skip
-
-
-# --- for people ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -143,7 +139,6 @@ def value_range(value: float, bounds: Bounds) -> ValueRange | None:
 
 
 def _detects(c: Contrast | None) -> Value:
-    """The smallest difference that could be detected, where none is clear."""
     if c is None or c.verdict in CLEAR or c.verdict == "same":
         return ""
     return number_cell(words.number(c.detectable.difference), c.detectable.difference)
@@ -168,15 +163,8 @@ def how(family: Family) -> str:
     return corrected if method.correction.joint else f"{test}, {corrected}"
 
 
-# --- tables ----------------------------------------------------------------------------------------------
-
-
 def columns_of(family: Family, parted: bool = False) -> list[str]:
-    """Which columns of a contrast are printed, as there is room; what a table leaves out is in JSON and CSV.
-
-    Few runs get the sign-flip test, as sentences tell what their queries could show; many get that in the table. ``parted`` gives
-    each count of queries a column of its own.
-    """
+    """The printed columns of a contrast, as there is room. Few runs get the sign-flip test. ``parted`` gives each count of queries a column."""
     if family.baseline is None:
         last = [*COUNTS[parted]] if len(family.pairs) > ROOM else ["detects"]
         return ["run", "against", "change", "interval", "p", *last]
@@ -187,10 +175,7 @@ def columns_of(family: Family, parted: bool = False) -> list[str]:
 
 
 def contrast_table(family: Family, panel: Panel, every: bool) -> Table:
-    """Runs as rows, the best first: the value, the difference from the baseline, its interval, p-values, counts of queries.
-
-    Where each is compared with each, pairs are the rows: ``every`` one, or only the clear ones where there are many.
-    """
+    """Runs (or if each is compared with each, pairs: ``every`` one or only the clear ones) as rows, the best first."""
     if family.baseline is None:
         return pair_table(family, panel, every or len(family.of(panel.name)) <= ROOM)
     contrasts, names = family.of(panel.name), columns_of(family)
@@ -203,10 +188,7 @@ def contrast_table(family: Family, panel: Panel, every: bool) -> Table:
 
 
 def pair_table(family: Family, panel: Panel, every: bool, parted: bool = False) -> Table:
-    """Pairs as rows, the one ahead first, the largest differences on top; only the clear ones where there are many.
-
-    ``every`` shows all of them, ``parted`` gives each count of queries a column of its own.
-    """
+    """Pairs as rows, the one ahead first, the largest differences on top. Only the clear ones of many unless ``every``."""
     contrasts = sorted(family.of(panel.name), key=lambda c: -abs(c.difference))
     clear = [c for c in contrasts if c.verdict in CLEAR]
     shown = contrasts if every else clear[:ROOM]
@@ -217,10 +199,7 @@ def pair_table(family: Family, panel: Panel, every: bool, parted: bool = False) 
 
 
 def slice_table(family: Family, contrasts: Iterable[SliceContrast], parted: bool = False) -> Table:
-    """Slices as rows, the primary metric on the queries of each.
-
-    ``parted`` gives each count of queries a column of its own, and writes slices as ``kind = head``.
-    """
+    """Slices as rows, the primary metric on the queries of each. ``parted`` gives each count of queries a column, and slices as ``kind = head``."""
     several = len(family.pairs) > 1
     labels = ["slice", *(["run"] if several else []), *(["against"] if several and family.each_pair else [])]
     names = [*labels, "change", "interval", "p", *([] if several else COUNTS[parted]), "queries"]

@@ -92,7 +92,6 @@ def _curve(
 
 
 def _chosen(measures: Any, dialect: str | None) -> tuple[list[ContextMeasure], list[str]]:
-    """Return the measures, and notes on the conventions of a dialect."""
     if dialect is None:
         return [ContextMeasure.read(one) for one in _several(measures or USUAL)], []
     tools = {name: one for name, one in DIALECTS.items() if one.contexts}
@@ -106,7 +105,6 @@ def _chosen(measures: Any, dialect: str | None) -> tuple[list[ContextMeasure], l
 
 
 def _whole(table: WideTable, docs_text: Any) -> WideTable:
-    """The table with the texts of its spans, if documents are given."""
     if docs_text is None:
         return table
     passages = (one for question in table.questions for one in (*question.contexts, *question.evidence))
@@ -131,7 +129,6 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _answerable(by_system: Searches) -> list[str]:
-    """The questions with evidence or answers. Raises DataError if there are none."""
     every = [one for of_table in by_system.values() for one in of_table.values()]
     out = list(dict.fromkeys(one.question.id for one in every if one.question.evidence or one.question.answers))
     if not out:
@@ -156,7 +153,6 @@ def _panel(measure: ContextMeasure, by_system: Searches, questions: Sequence[str
 
 
 def _budgets(budgets: Sequence[int] | None, by_system: Searches, questions: Sequence[str]) -> list[int]:
-    """The budgets asked for, or the usual ones up to the first that holds all contexts."""
     if budgets is not None:
         for one in budgets:
             if isinstance(one, bool) or not isinstance(one, int) or one < 1:

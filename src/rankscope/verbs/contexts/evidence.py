@@ -24,11 +24,7 @@ ALIKE = 0.5  # whole strings, as Ragas compares them
 
 
 def normalise(text: str) -> str:
-    """Lower case, no punctuation, no articles, single spaces: as SQuAD compares answers.
-
-    >>> normalise("The  Eiffel Tower, (1889)!")
-    'eiffel tower 1889'
-    """
+    """Lower case, no punctuation, no articles, single spaces: as SQuAD compares answers."""
     return " ".join(ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split())
 
 
@@ -36,9 +32,6 @@ def alike(one: str, other: str) -> float:
     """1 - Levenshtein distance / length of the longer text, by bits of whole numbers.
 
     Source: Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003.
-
-    >>> alike("kitten", "sitting")
-    0.5714285714285714
     """
     if not one or not other:
         return float(one == other)
@@ -77,11 +70,7 @@ class Matching:
 
 @dataclass(eq=False)
 class EvidenceSearch:
-    """A search for the evidence of one question in its contexts.
-
-    ``at[e]`` is the place, from 1, of the context with which enough of passage ``e`` is there, 0 without one. ``useful[i]`` is True if
-    context ``i`` alone holds half of a passage, or is itself inside one by half. A passage may be spread over several contexts.
-    """
+    """A search for the evidence of one question: ``at[e]`` is the place of the context that completes passage ``e`` (0: none), ``useful[i]`` if context ``i`` holds half of one."""
 
     question: Question
     matching: Matching
@@ -204,11 +193,7 @@ class EvidenceSearch:
 
 
 def repeated(texts: Sequence[str]) -> float:
-    """The share of runs of three words that earlier contexts have already. NaN without any.
-
-    >>> repeated([" a b c d ", " b c d "])
-    0.3333333333333333
-    """
+    """The share of runs of three words that earlier contexts have already. NaN without any."""
     seen: set[tuple[str, ...]] = set()
     count = again = 0
     for text in texts:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution, NumberText, ValueRange
+from rankscope.blocks import Caution, NumberText
 from rankscope.inference.base import Bounds
 from rankscope.panels.panel import Panel
+from rankscope.scoring.runs import INTERVAL
 from rankscope.show.result import Col, Result, View
 
 
@@ -29,11 +30,6 @@ class SystemValue:
     spent: float = math.nan
     per_token: float = math.nan
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The ends of the interval."""
-        return self.bounds.lower, self.bounds.upper
-
 
 @dataclass(frozen=True)
 class Unanswerable:
@@ -45,13 +41,6 @@ class Unanswerable:
     tokens: float
 
 
-def _interval(row: SystemValue) -> ValueRange | None:
-    if not row.bounds.known:
-        return None
-    return ValueRange(row.value, *row.interval, words.in_table(words.interval(*row.interval)))
-
-
-INTERVAL = Col("ci_lower", "ci_upper", of=lambda row: row.interval, kind="value", head="interval", cell=_interval)
 COLUMNS = (
     Col("system", head="system"), Col("measure", head="measure"), Col("value", head="value", kind="value"), INTERVAL,
     Col("questions", head="questions", kind="count"),

@@ -58,10 +58,7 @@ class QueryFacts:
 
 @dataclass(frozen=True)
 class FailureKind:
-    """A way to fail: its ``name`` for programs, and the ``label`` that people read.
-
-    ``rule`` returns one boolean per query. If several rules hold, the first of ``KINDS`` counts.
-    """
+    """A way to fail: its ``name`` for programs, its ``label`` for people, its ``rule`` (one boolean per query). The first of ``KINDS`` counts."""
 
     name: str
     label: str
@@ -109,13 +106,7 @@ NOTHING = ("nothing returned", "top unjudged", "nothing relevant retrieved", "be
 
 
 def kind_of(facts: QueryFacts) -> Array:
-    """Return the number in ``KINDS`` of each query's kind: the first whose rule holds. Every query has exactly one.
-
-    >>> one = np.array([1])
-    >>> facts = QueryFacts(10, 2 * one, one, one, 4 * one, 10 * one, 10 * one, 6 * one, np.array([0.5]))
-    >>> [KINDS[number].name for number in kind_of(facts)]
-    ['low in the top']
-    """
+    """Return the number in ``KINDS`` of each query's kind: the first whose rule holds. Every query has exactly one."""
     holds = [np.asarray(kind.rule(facts), dtype=bool) for kind in KINDS]
     assert np.logical_or.reduce(holds).all(), "every query fails in some way"
     return np.asarray(np.argmax(np.stack(holds), axis=0))
@@ -147,7 +138,6 @@ def facts_of(metric: Metric, judged: Judged, loss: Array) -> QueryFacts:
 
 
 def _visible(metric: Metric, judged: Judged) -> Judged:
-    """Return the documents at the ranks that the metric sees, without unjudged ones if it drops these."""
     if not getattr(metric, "judged_only", False):
         return judged
     graded = (judged.rank > 0) & (judged.grade >= 0)
@@ -209,11 +199,7 @@ def at_ranks(metric: Metric, judged: Judged) -> list[RankCounts]:
 
 
 def typical(first: Array) -> tuple[float, float]:
-    """The typical rank of a first relevant document: the harmonic mean of the ranks, and the lower median. A query without one counts as infinitely deep.
-
-    >>> typical(np.array([1, 2, 0, 4]))  # 4 / (1 + 1/2 + 0 + 1/4), and the second of 1, 2, 4, never
-    (2.2857142857142856, 2.0)
-    """
+    """The typical rank of a first relevant document: the harmonic mean of the ranks, and the lower median. A query without one counts as infinitely deep."""
     ranks = sorted(float(rank) if rank else math.inf for rank in first.tolist())
     inverse = math.fsum(1.0 / rank for rank in ranks)
     return (len(ranks) / inverse if inverse else math.inf, ranks[(len(ranks) - 1) // 2]) if ranks else (math.nan,) * 2
@@ -221,12 +207,7 @@ def typical(first: Array) -> tuple[float, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """The loss on a metric against ideal rankings and its causes, over all queries of a run, or on one of them.
-
-    ``loss = never_retrieved + ordered_badly``, both at least 0: documents that were not retrieved, and the gain if the retrieved
-    retrieved would score more in the best order. ``ceiling`` is the value in that order, ``tops[n]`` the value if only the first n
-    ones were put in the best order. NaN if unknown. ``sign`` is -1 if lower is better.
-    """
+    """The loss of a run or query: documents never retrieved, and those ordered badly. ``tops[n]`` is the value with the first n in the best order. ``sign`` -1 if lower is better."""
 
     value: float
     ceiling: float
@@ -257,10 +238,7 @@ class Loss:
 
 @dataclass(frozen=True, kw_only=True)
 class QueryDiagnosis(Loss):
-    """One query of one run: its value, its ceilings, and the kind of its failure.
-
-    ``regret`` is the gap to the best of the runs on it, ``best_run``. NaN if a number is unknown.
-    """
+    """One query of one run: its value, ceilings, kind of failure, and ``regret``, the gap to ``best_run``. NaN if a number is unknown."""
 
     run: str
     query_id: str
@@ -279,11 +257,7 @@ class QueryDiagnosis(Loss):
 
 @dataclass(frozen=True, eq=False)
 class RunDiagnosis:
-    """One run: its losses over all queries, and the kinds of failures.
-
-    ``whole`` is the value over all queries, as ``evaluate`` gives it. Arrays have one entry a query: those that the metric averages,
-    the undefined among them. For a pooled metric the values of the queries are those of each query on its own.
-    """
+    """One run: its value over the ``whole``, its losses, and one entry in each array per query that the metric averages, the undefined among them."""
 
     name: str
     metric: Metric
@@ -382,10 +356,7 @@ class Examples:
     scores: Scores
 
     def of(self, run: RunDiagnosis) -> list[ExampleDocument]:
-        """Documents judged not relevant at the first ranks, relevant ones never retrieved, and those found far down.
-
-        A few of each kind, from the queries with the largest losses, one document per query.
-        """
+        """Documents judged not relevant at the first ranks, relevant ones never retrieved or far down: a few of each kind, one per query."""
         rows = list(_rows(run))
         queries = list(dict.fromkeys(run.query_ids[query] for _, query, _ in rows))
         policies, order = self.scores.request.policies, order_of(self.scores, run.metric)
@@ -397,7 +368,6 @@ class Examples:
 
 
 def _rows(run: RunDiagnosis) -> Iterator[tuple[str, int, int]]:
-    """Return the examples: the kind, the query, and the row among the judged documents."""
     judged = run.judged
     query = np.repeat(np.arange(len(judged)), judged.size)
     place = np.argsort(run.worst_first)

@@ -59,7 +59,6 @@ HOW = Col(head="how", cell=lambda q: LABELS[q.kind])
 
 
 def _text(diagnosis: Diagnosis) -> tuple[Col, ...]:
-    """The beginnings of the texts of queries, if they were given."""
     if diagnosis.texts is None:
         return ()
     by_id = diagnosis.texts.by_id

@@ -127,10 +127,7 @@ def _at_both_levels(qrels: Any, runs: Any, request: Request, progress: Callable[
 def extend(
     scores: Scores, runs: Any, options: Mapping[str, Any], sort: Any, progress: Callable[[str], None] | None
 ) -> Scores:
-    """Return scores with further runs, judged as the first were. Earlier runs are kept.
-
-    Raises InputError if other ``options`` are asked for, or if the scores were read from a file.
-    """
+    """Return scores with further runs, judged as the first. Raises InputError for other ``options``, or scores that were read from a file."""
     from rankscope.scoring.evaluation import evaluate_request
 
     if name := next((name for name, value in options.items() if value is not None), None):

@@ -28,7 +28,7 @@ class BatchScores(Result):
     the value of each query in the order of ``query_ids``, NaN if a query has none. Nothing else is made before it is asked for:
     ``bounds_of`` the interval of a mean, ``conventions`` what was assumed, ``to_dicts()``, ``to_polars()`` and the other formats. ``notes``
     say what was done with what was given (a copy from a device), ``missing`` which judged queries had no ranking and scored as empty.
-    ``found`` are the values as they were computed, ``pooled`` those of metrics that are one value over all documents.
+    ``computed`` are the values as they were computed, ``pooled`` those of metrics that are one value over all documents.
     """
 
     schema: ClassVar[str] = "batch/1"
@@ -38,7 +38,7 @@ class BatchScores(Result):
     )
 
     request: Request
-    found: Sequence[Values]
+    computed: Sequence[Values]
     query_ids: Sequence[Any] | Array
     pooled: Mapping[Metric, float] = field(default_factory=dict)
     notes: Sequence[str] = field(default_factory=list)
@@ -70,23 +70,23 @@ class BatchScores(Result):
     @cached_property
     def board(self) -> list[Mean]:
         """The mean of each metric with what it is made of."""
-        return board_of_values(self.request, self.found, self.pooled)
+        return board_of_values(self.request, self.computed, self.pooled)
 
     @cached_property
     def values(self) -> dict[Metric, Array]:
         """The value of each query for each metric."""
-        return {m.metric: values.value for m, values in zip(self.request.metrics, self.found, strict=True)}
+        return {m.metric: values.value for m, values in zip(self.request.metrics, self.computed, strict=True)}
 
     @cached_property
     def means(self) -> dict[str, float]:
         """The mean of each metric by the name it was asked for."""
-        pairs = zip(self.request.metrics, self.found, strict=True)
+        pairs = zip(self.request.metrics, self.computed, strict=True)
         return {m.spelling: mean_of_values(m.metric, values, self.pooled) for m, values in pairs}
 
     @cached_property
     def per_query(self) -> dict[str, Array]:
         """The value of each query, in the order of ``query_ids``, for each metric by the name it was asked for."""
-        return {m.spelling: values.value for m, values in zip(self.request.metrics, self.found, strict=True)}
+        return {m.spelling: values.value for m, values in zip(self.request.metrics, self.computed, strict=True)}
 
     @property
     def conventions(self) -> dict[str, Any]:

@@ -21,11 +21,7 @@ from rankscope.scoring.scores import Scores
 
 
 def with_slices(scores: Scores, source: Any) -> Scores:
-    """Scores with the means of every run and metric on each slice that a table of query attributes makes.
-
-    An attribute of very many values is left out, with a note. Raises DataError if the table shares no query with the runs, InputError
-    for a metric made of documents that are not here.
-    """
+    """Scores with means on each slice by a table of query attributes, without attributes of very many values. Raises DataError without shared queries."""
     ids = list(dict.fromkeys(query for run in scores.runs for query in run.query_ids))
     parts, notes = parts_of(source, ids)
     place = {query: i for i, query in enumerate(ids)}

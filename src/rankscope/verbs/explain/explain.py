@@ -99,7 +99,6 @@ def explain(  # noqa: PLR0913 - the options of the command line
 
 
 def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, str]:
-    """A plain list of grades as judgments and a run of one query, and that query."""
     plain = grades.tolist() if hasattr(grades, "tolist") else grades
     listed = isinstance(plain, list | tuple) and len(plain) > 0
     if not listed or any(isinstance(one, list | tuple | str | dict) for one in plain):
@@ -119,7 +118,6 @@ def _of_list(grades: Any, metric: Metric, known: int | None) -> tuple[Any, Any, 
 
 
 def _with_texts(explanation: Explanation | Difference, docs_text: Any) -> Explanation | Difference:
-    """The same with the texts of the documents that it ranks."""
     parts = [explanation] if isinstance(explanation, Explanation) else [explanation.before, explanation.after]
     return replace(explanation, texts=texts_of(docs_text, {doc for part in parts for doc in part.ranking.doc_ids}))
 
@@ -142,11 +140,7 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
 
 
 def explain_difference(before: Explanation, after: Explanation) -> Difference:
-    """Compare two explanations of one query under one metric, by documents' shares.
-
-    A document adds its share in the second ranking (earned / worth of the query there) less its share in the
-    first. If the worth of the query differs (as for a value divided by the number of results), a row shows it.
-    """
+    """Compare two explanations of one query by documents' shares of their value. If the worth of the query differs, a row shows it."""
     docs = dict.fromkeys([*before.ranking.doc_ids, *after.ranking.doc_ids])
     documents = [change for doc in docs if (change := _change(doc, before, after)) is not None]
     old, new = ({part.what: part.adds for part in one.rest if part.what != BELOW} for one in (before, after))
@@ -174,10 +168,7 @@ def why_not_by_rank(metric: Metric) -> str:
 
 
 def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> Origin:
-    """Split the difference of two runs, ``after`` less ``before``, by ranks, on a metric evaluated under one order of ties.
-
-    ``why_not_by_rank`` must have no reason against it. Raises DataError if no query has a value for both runs.
-    """
+    """Split the difference ``after`` less ``before`` by ranks, if ``why_not_by_rank`` has no reason against it. Raises DataError without values for both."""
     names = [run.name for run in scores.runs]
     at = [names.index(before), names.index(after)]
     (panel,) = panels_of(replace(scores, runs=[scores.runs[i] for i in at]), [metric])

@@ -36,12 +36,7 @@ class Rest:
 
 @dataclass(frozen=True)
 class Position:
-    """One rank: its document, the metric's factors, and its share of the value.
-
-    ``doc_id`` is None at a rank that the ranking does not reach and an ideal one does. ``grade`` is None for an unjudged document,
-    ``factors`` are empty then. ``ideal_grade`` and ``ideal_adds`` are those of an ideal ranking at this rank (None beyond its end,
-    or if the metric has no ideal ranking).
-    """
+    """One rank: its document (None beyond the ranking), grade (None: unjudged), factors, share of the value, and those of an ideal ranking."""
 
     rank: int
     doc_id: str | None
@@ -71,10 +66,7 @@ class Swap:
 
 @dataclass(frozen=True, eq=False)
 class ValueParts:
-    """The value of one query, split: ``judged`` holds only this query, in the order of ``ranking``.
-
-    The law: the ``adds`` of ``positions`` and ``rest`` sum to the value within 1e-12, for every metric.
-    """
+    """The value of one query of ``judged``, in the order of ``ranking``: the ``adds`` of ``positions`` and ``rest`` sum to it within 1e-12."""
 
     metric: Metric
     ranking: Ranking

@@ -61,11 +61,9 @@ class _Explain(OfScores):
         return f" ({text})" if text else ""
 
     def _text_column(self) -> tuple[Col, ...]:
-        """The texts of documents, for programs."""
         return () if self.texts is None else (Col("text", of=lambda row: self.text_of(row.doc_id)),)
 
     def _text_blocks(self, doc_ids: Iterable[str | None]) -> list[Shown]:
-        """Return the beginnings of the known texts of these documents."""
         texts = ((doc, self.text_of(doc)) for doc in doc_ids if doc)
         known = tuple((doc, words.short(" ".join(text.split()), READ)) for doc, text in texts if text)
         return [EMPTY, Heading("document texts"), Facts(known)] if known else []
@@ -80,7 +78,6 @@ class _Explain(OfScores):
 
 
 def _part(name: str, head: str = "", kind: Kind = "text", cell: Callable[[Any], Any] | None = None) -> Col:
-    """A column that the rest has no value in."""
     of = attrgetter(name)
     own, shown = (lambda row: None if isinstance(row, Rest) else of(row)), cell or of
     return Col(name, of=own, head=head, kind=kind, cell=lambda row: "" if isinstance(row, Rest) else shown(row))
@@ -114,7 +111,6 @@ def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
 
 
 def _three(name: str) -> Callable[[Any], str]:
-    """Return a function of a row that writes an attribute with three decimals."""
     return lambda row: words.cell(getattr(row, name), 3)
 
 
@@ -212,11 +208,7 @@ class Explanation(_Explain, ValueParts):
 
 @dataclass(frozen=True)
 class DocumentChange:
-    """One document in two rankings: its old and new rank, and its share of the difference.
-
-    A rank is None where the ranking does not hold the document. It may lie below what the metric looks at. ``factors`` are those of
-    the second ranking.
-    """
+    """One document in two rankings: its ranks (None: absent), the ``factors`` of the second, and its share of the difference."""
 
     doc_id: str
     grade: float | None
@@ -405,7 +397,6 @@ class Origin(_Explain):
 
     @property
     def _differing(self) -> int:
-        """The number of queries that differ. They come first in ``by_query``."""
         return sum(bool(difference) for _, difference in self.by_query)
 
     def sentences(self) -> Iterator[str]:

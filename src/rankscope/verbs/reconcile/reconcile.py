@@ -152,7 +152,6 @@ class _Bench:
         self._keep(new, [m for name, e in zip(self.names, marked, strict=True) for m in board_of(name, request, e)])
 
     def _judge(self, orders: Sequence[Order], grades: CleanInput) -> None:
-        """Judge the runs under the new orders, or under all orders if more of the judgments is needed."""
         if more := orders[0].needs - self.needs:
             self.needs |= more
             self.judged, self.kept = [{} for _ in self.runs], {}
@@ -195,12 +194,8 @@ def _tool_values(
 
 
 def _distance(one: Sequence[float], two: Sequence[float]) -> float:
-    """The largest difference, infinite if only one of a pair is undefined."""
     pairs = ((a, b) for a, b in zip(one, two, strict=True) if not (math.isnan(a) and math.isnan(b)))
     return max((math.inf if math.isnan(a - b) else abs(a - b) for a, b in pairs), default=0.0)
-
-
-# --- the search for the source of a number -----------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -231,8 +226,6 @@ def _target(value: float | str, top: float) -> _Target:
 def _search(
     target: _Target, plain: MetricDefinition, theirs: Mapping[str, MetricDefinition], bench: _Bench
 ) -> Iterator[Match]:
-    """Definitions that give the number: tools first, then by the number of changed conventions."""
-
     def matching(definitions: Iterable[MetricDefinition]) -> dict[MetricDefinition, None]:
         return dict.fromkeys(one for one in definitions if bench.run_of(target, one) is not None)
 

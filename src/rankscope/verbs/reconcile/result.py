@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Column, Heading, Paragraph, Table, Value
+from rankscope.blocks import EMPTY, Column, Heading, Paragraph, Table, Value
 from rankscope.dialects import Convention
 from rankscope.metrics import Metric
 from rankscope.scoring.definitions import MetricDefinition
 from rankscope.scoring.policies import POLICIES
-from rankscope.scoring.scores import Scores
-from rankscope.show.result import Col, Result, Shown, View, table_of
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.result import Col, Shown, View, table_of
 from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.reconcile.slips import SlipSearch
 
@@ -70,11 +70,7 @@ def in_words(departure: tuple[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class ToolValues:
-    """The value that a tool prints for each run. None if its number is a ``defect``, which is never computed.
-
-    ``reasons`` are its departures from rankscope's default that change the value here, the one that explains most by itself first.
-    ``idle`` are the other departures.
-    """
+    """The value that a tool prints for each run (None for a ``defect``), ``reasons`` that change it here, the largest first, and ``idle`` departures."""
 
     dialect: str
     tool: str
@@ -133,7 +129,7 @@ class Match:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reconciliation(Result):
+class Reconciliation(OfScores):
     """The values of each tool for a metric, rankscope first, and the definitions that give the ``value`` in question.
 
     If no convention gives it, ``slips`` holds the arithmetic slips that were tried. ``more`` holds the results of other metrics.
@@ -159,24 +155,9 @@ class Reconciliation(Result):
     )
 
     @property
-    def conventions(self) -> Mapping[str, Any]:
-        """The policies of our own value."""
-        return self.scores.conventions
-
-    @property
-    def warnings(self) -> Sequence[Caution]:
-        """Problems of the data that affect all values alike; they are not printed."""
-        return self.scores.warnings
-
-    @property
     def parts(self) -> Sequence[Reconciliation]:
         """The results of all metrics, this one first."""
         return (self, *self.more)
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """The notes of the readers."""
-        return self.scores.notes
 
     @property
     def ours(self) -> tuple[float, ...]:
@@ -190,7 +171,7 @@ class Reconciliation(Result):
     def _record(self) -> dict[str, Any]:
         slips: dict[str, Any] = {}
         if self.slips is not None:
-            slips = {"slips_tried": list(self.slips.tried), "slips": list(map(asdict, self.slips.found))}
+            slips = {"slips_tried": list(self.slips.tried), "slips": list(map(asdict, self.slips.matches))}
         return {
             "metric": str(self.metric), "asked": self.spelling, "value": self.value,
             "explained": [match.record() for match in self.matches],
@@ -222,8 +203,6 @@ class Reconciliation(Result):
         best = max(sign * value for value in values)
         top = [run for run, value in zip(self.runs, values, strict=True) if best - sign * value <= CLOSE]
         return top[0] if len(top) == 1 else ""
-
-    # -- for people -----------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
         """The answer, metric by metric."""
@@ -267,21 +246,19 @@ class Reconciliation(Result):
         answer = f"No known convention gives {self.value}: {self._nearest()}."
         if self.slips is None:
             return answer
-        if not self.slips.found:
+        if not self.slips.matches:
             return f"{answer} No slip gives it either. Tried: {'; '.join(self.slips.tried)}."
-        slips = self.slips.found[:MAX_SLIPS_NAMED]
+        slips = self.slips.matches[:MAX_SLIPS_NAMED]
         named = [f"{slip.what} is {words.number(slip.value, digits=self._digits)}" for slip in slips]
-        rest = len(self.slips.found) - len(named)
+        rest = len(self.slips.matches) - len(named)
         more = f" ({words.counted(rest, 'other slip also gives', 'other slips also give')} it)" if rest else ""
         return f"{answer} A slip may: {'; or '.join(named)}{more}."
 
     @property
     def _digits(self) -> int:
-        """The decimals of the number in question, at least four."""
         return min(max(len((self.value or "").rstrip("%").partition(".")[2]), 4), 12)
 
     def _nearest(self) -> str:
-        """Our value, the range of the tools' values, and the tool's value nearest to the target."""
         digits, text = self._digits, self.value or ""
         number = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
         printed = [(v, tool.dialect) for tool in self.tools for v in tool.values or () if not math.isnan(v)]
@@ -316,7 +293,6 @@ class Reconciliation(Result):
         return f"The choice of convention changes which run is best: {'; '.join(parts)}."
 
     def _tools(self) -> Table:
-        """One row per number and reason, with the tools that print it."""
         groups: dict[tuple[str, ...], dict[str, list[ToolValues]]] = {}
         for tool in self.tools:
             if tool.values is not None:

@@ -37,10 +37,10 @@ class Slip:
 
 @dataclass(frozen=True)
 class SlipSearch:
-    """The kinds of slips that were ``tried``, and the slips ``found`` to give the number."""
+    """The kinds of slips that were ``tried``, and the slips that are ``matches`` of the number."""
 
     tried: tuple[str, ...]
-    found: tuple[Slip, ...]
+    matches: tuple[Slip, ...]
 
 
 def search_slips(
@@ -51,10 +51,7 @@ def search_slips(
     others: Mapping[Metric, Mapping[str, float]],
     metric: Metric,
 ) -> SlipSearch:
-    """Try slips on the query values of each run and on its other metrics. ``text`` is the printed number.
-
-    ``counts`` are the numbers of queries by which a run's mean could have been divided.
-    """
+    """Try slips on the values of each run and its other metrics. ``text`` is the printed number, ``counts`` are possible numbers of queries."""
     every: list[Slip] = []
     for run, of_queries in values.items():
         if of_queries:

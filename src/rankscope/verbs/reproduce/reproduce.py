@@ -70,7 +70,6 @@ def reproduce(  # noqa: PLR0913 - the options of the command line
 
 
 def _orders(original: Any, mine: Any, policies: Policies, how: tuple[float, int]) -> list[OrderOfQuery]:
-    """Return the likeness of the two rankings of each query. Raises DataError if the runs share no query."""
     p, depth = how
     ties: Any = policies.ties if policies.ties in TIES else "trec"
     lists = []
@@ -97,7 +96,6 @@ def _orders(original: Any, mine: Any, policies: Policies, how: tuple[float, int]
 
 
 def _effects(scores: Scores) -> list[MetricEffect]:
-    """Return the values, errors and effects of each metric."""
     out = []
     for panel in panels_of(scores):
         original, mine, *baselines = panel.systems

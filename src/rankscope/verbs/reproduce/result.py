@@ -38,11 +38,7 @@ class OrderOfQuery:
 
 @dataclass(frozen=True)
 class MetricEffect:
-    """A metric of the original and of mine: the ``contrast``, errors, and effects over the baselines.
-
-    ``nrmse`` is ``rmse`` relative to the largest that is possible, NaN if the metric is not from 0 to 1. ``improvements`` hold the
-    mean improvement over the baseline and the baseline's mean: of the original, then of mine; empty without baselines.
-    """
+    """A metric of the original and of mine: the ``contrast``, errors (``nrmse`` relative to the largest possible), and improvements over baselines with their means."""
 
     metric: Metric | None
     contrast: Contrast
@@ -191,14 +187,8 @@ class Reproduction(Result):
         if math.isnan(effect.ratio):
             return f"{effect.contrast.metric}: the original equals its baseline on average, so the effect ratio is undefined."
         ratio = words.number(effect.ratio, digits=2)
-        meaning = (
-            "the effect is reproduced"
-            if 0.9 <= effect.ratio <= 1.1
-            else "weaker"
-            if 0 < effect.ratio < 1
-            else "stronger"
-        )
-        meaning = "in the other direction" if effect.ratio <= 0 else meaning
+        meaning = "in the other direction" if effect.ratio <= 0 else "weaker" if effect.ratio < 1 else "stronger"
+        meaning = "the effect is reproduced" if 0.9 <= effect.ratio <= 1.1 else meaning
         return f"{effect.contrast.metric}: effect ratio {ratio}: {meaning}."
 
     def body(self, per_query: bool = False, **_: Any) -> Iterator[Sequence[Shown]]:

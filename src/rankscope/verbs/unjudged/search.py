@@ -82,10 +82,7 @@ class UnjudgedDocuments:
 def unjudged_documents(
     tops: Sequence[pl.DataFrame], qrels: Qrels, queries: Sequence[Sequence[str]], again: str = ""
 ) -> UnjudgedDocuments:
-    """Return the documents of the tops that are not in the qrels, for the ``queries`` in the mean of each run.
-
-    An id with ``again`` in it repeats a document, which is judged once.
-    """
+    """Return the documents of the tops that are not in the qrels, for the ``queries`` of each run. An id with ``again`` in it repeats a document."""
     own = [top.filter(pl.col("query_id").is_in(list(some))) for top, some in zip(tops, queries, strict=True)]
     parts = [top.join(qrels.frame, on=DOCS, how="anti").with_columns(run=pl.lit(i)) for i, top in enumerate(own)]
     rows = pl.concat(parts)
@@ -102,10 +99,7 @@ def unjudged_documents(
 
 
 def with_grades(qrels: Qrels, documents: pl.DataFrame, several: bool = False) -> Qrels:
-    """Return the judgments with further ones: ``documents`` have ``query_id``, ``doc_id`` and ``grade``.
-
-    For a metric that takes ``several`` grades of a document, the grade is given for each subtopic or judge that the query has.
-    """
+    """Return the judgments with further ``documents`` and grades, for a metric of ``several`` grades in each subtopic or judge."""
     frame, more = qrels.frame, documents.select(*DOCS, pl.col("grade").cast(pl.Float64))
     aspects = [name for name in ("iteration", "subgroup") if name in frame.columns]
     if several and aspects:
@@ -120,11 +114,7 @@ def with_grades(qrels: Qrels, documents: pl.DataFrame, several: bool = False) ->
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One metric over some runs, with the unjudged documents among the judged ones.
-
-    ``request`` asks for the metric. ``judged`` is the result of the engine for each run on judgments with a code as the grade of every
-    unjudged document. ``rows`` are the numbers of the queries there.
-    """
+    """One metric over some runs, with unjudged documents among ``judged`` ones under a code as their grade. ``rows`` are the queries there."""
 
     request: Request
     judged: Sequence[Judged]
@@ -135,10 +125,7 @@ class Cells:
         return self.judged[run].size[self.rows[run][queries]]
 
     def values(self, run: int, queries: Array, grades: Array) -> Array:
-        """Return the value of each variant: a query (by number), and a grade for each of its unjudged documents, NaN to leave it unjudged.
-
-        ``grades`` is variants x places. NaN if the metric has no value.
-        """
+        """Return the value of each variant: a query, and ``grades`` of its unjudged documents (variants x places), NaN for unjudged or undefined."""
         upto, out, first = np.cumsum(np.maximum(self.sizes(run, queries), 1)), np.empty(len(queries)), 0
         while first < len(queries):
             most = CELLS + (upto[first - 1] if first else 0)
@@ -202,9 +189,6 @@ def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tupl
 
     All ways if they are at most ``limit``. Otherwise the ways that rise or fall along the documents, then only those with the
     lowest and the highest grade, then some of these. If ``ordered``, rising and falling ways are enough.
-
-    >>> ways(2, (0.0, 1.0), 100, ordered=True)[0].tolist()
-    [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]
     """
     if not ordered and len(levels) ** count <= limit:
         return np.array(list(product(levels, repeat=count))), True
@@ -222,10 +206,6 @@ def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
 
     Small rankings with some judged documents show it, by grading every set of the others. A metric that divides by the ideal fails,
     as one more relevant document changes the ideal.
-
-    >>> from rankscope.metrics import DCG, P, nDCG
-    >>> alone(P @ 5, 1.0), alone(DCG @ 5, 2.0), alone(nDCG @ 5, 2.0)
-    (True, True, False)
     """
     if ties not in PLAIN or not metric.monotone or getattr(metric, "judged_only", False):
         return False
@@ -245,10 +225,7 @@ def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
 
 
 def _probe(metric: Metric, top: float, deep: int) -> Judged:
-    """Rankings of ``deep`` documents, four of the first five to grade, the other judged or not; and judged ones that were not retrieved.
-
-    In a longer ranking all below are judged, and the last two relevant, to show whether they move up.
-    """
+    """Rankings of ``deep`` documents, four of the first five to grade, below only judged and at last relevant ones. And judged ones not retrieved."""
     low = min(1.0, top)
     below = [*[0.0] * (deep - 7), low, top] if deep > 5 else []
     qrels: dict[str, dict[str, float]] = {}
@@ -264,10 +241,7 @@ def _probe(metric: Metric, top: float, deep: int) -> Judged:
 
 @dataclass(frozen=True, eq=False)
 class MeanParts:
-    """The parts of the mean of a run: ``total`` over ``whole``, of all queries.
-
-    ``value`` and ``weight`` belong to the queries with unjudged documents, in their order.
-    """
+    """The parts of the mean of a run: ``total`` over ``whole``, of all queries. ``value`` and ``weight`` of those with unjudged documents."""
 
     value: Array
     weight: Array
@@ -352,11 +326,7 @@ def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[M
 def find_reversal(
     cells: Cells, means: Sequence[MeanParts], pair: tuple[int, int], effects: SingleEffects, top: float, alone: bool
 ) -> list[tuple[int, int]] | None:
-    """Return documents (query and place) that would reverse the difference of two runs with the top grade; None if the search fails.
-
-    The document that helps most comes first, then the one that helps most together with it, and so on. If each document earns on its
-    own (``alone``) this is the smallest number, otherwise a number that is enough.
-    """
+    """Return documents (query and place) that would reverse a difference with the top grade, most helpful first (the fewest if they earn ``alone``). None if none."""
     signs = dict(zip(pair, (1.0, -1.0), strict=True))
     difference = sum(sign * means[run].mean for run, sign in signs.items())
     if math.isnan(difference) or abs(difference) <= SAME:

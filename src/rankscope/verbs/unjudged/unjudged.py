@@ -1,8 +1,4 @@
-"""Bound values over unjudged documents, count the judgments that reverse a difference, and list documents to judge.
-
-The search for extreme grades uses the judged documents that the engine found (``Cells``). Reported numbers come from the evaluation, on
-judgments with the grades added.
-"""
+"""Bound values over unjudged documents, count the judgments that reverse a difference, and list documents to judge, by searches in ``Cells`` and evaluations."""
 
 from __future__ import annotations
 
@@ -198,7 +194,6 @@ class Study:
 
     @property
     def _levels(self) -> Sequence[float]:
-        """The grades to try: all, or the two ends if each document earns by itself."""
         return [0.0, self.top] if self.alone else self.levels
 
     def turn(self, run: int, baseline: int, ends: bool = True) -> Reversal:
@@ -230,7 +225,6 @@ class Study:
         return *_range(self._difference(run, baseline, grades) for grades in fills), exact
 
     def _reversal(self, run: int, baseline: int, documents: Array) -> tuple[int | None, float | None, str]:
-        """The number of documents of the top grade that reverses the difference, the difference then, and the reason if there is none."""
         difference = self.values[run] - self.values[baseline]
         if self.reason:
             return None, None, self.reason
@@ -305,11 +299,7 @@ def metrics_beside(metric: Metric) -> dict[str, Metric]:
 
 
 def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], grade: float | None = None) -> Study:
-    """Make the study of a metric; ``qrels`` and ``runs`` are the inputs of ``scores``.
-
-    ``grade`` is the best grade of a document: by default the highest of the qrels, or the metric's. Raises InputError for too many
-    documents.
-    """
+    """Make the study of a metric on the inputs of ``scores``. ``grade`` is the best grade. Raises InputError for too many documents."""
     request = scores.request.with_metrics(metric)
     policies = request.policies
     grades = qrels_of(clean(qrels, policies, "qrels", scores.metrics).data)
@@ -337,12 +327,7 @@ def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], gr
 
 
 def top_grade(metric: Metric, highest: float) -> float:
-    """Return the best grade of a document: the metric's if it was given one, otherwise the ``highest`` of the qrels, and at least relevant.
-
-    >>> from rankscope.metrics import ERR, P, RBP
-    >>> [top_grade(m, 2.0) for m in (P @ 5, ERR @ 5, RBP(max_grade=3))], top_grade(P(level=2) @ 5, 1.0)
-    ([2.0, 2.0, 3.0], 2.0)
-    """
+    """Return the best grade of a document: the metric's if it was given one, otherwise the ``highest`` of the qrels, and at least relevant."""
     own = getattr(metric, "max_grade", None)
     if isinstance(own, int | float) and own != getattr(type(metric), "max_grade", None):
         return float(own)

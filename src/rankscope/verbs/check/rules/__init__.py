@@ -32,10 +32,7 @@ MAX_OF_ONE_CODE = 3  # findings about comparisons; the others are counted
 
 
 def select_rules(select: str | Iterable[str] = (), ignore: str | Iterable[str] = ()) -> list[Rule]:
-    """Return the rules to apply: all, or the selected ones, without the ignored ones; the start of codes, like RS1, is a family.
-
-    Raises InputError for an unknown rule.
-    """
+    """Return the rules to apply: all or the selected, without the ignored ones, by code or family (RS1). Raises InputError for an unknown rule."""
     wanted, unwanted = codes_of(select), codes_of(ignore)
     kept = [rule for rule in all_rules() if (rule.code in wanted or not wanted) and rule.code not in unwanted]
     if not kept:

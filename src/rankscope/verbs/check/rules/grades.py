@@ -25,7 +25,6 @@ def _in_use(grades: Mapping[float, int]) -> bool:
 
 
 def _ignores_grades(metric: Metric) -> bool:
-    """Return True for a metric that sees documents as relevant or not, and could see grades instead."""
     binary = metric.relevance == "binary" and metric.better == "higher" and hasattr(metric, "level")
     return binary and metric.aggregate in {"mean", "geometric"} and not metric.needs and not metric.counts_ties
 
@@ -163,7 +162,6 @@ def _lower_scale(case: CheckCase, one: Alternative, top: float) -> Finding:
 
 
 def _top_of(metric: Metric) -> float:
-    """Return the top grade that a metric assumes; infinity if it has none, or takes the one of each query."""
     most = getattr(metric, "max_grade", None)
     return float(most) if isinstance(most, int | float) else math.inf
 

@@ -33,8 +33,8 @@ def _inputs(case: CheckCase) -> Iterator[tuple[str | None, InputTable[Any]]]:
 
 @finds(rules.MalformedLines)
 def _malformed_lines(case: CheckCase) -> Iterator[Finding]:
-    for run, given in _inputs(case):
-        source = given.table.source
+    for run, data in _inputs(case):
+        source = data.table.source
         if not source.faults:
             continue
         number = len(source.faults)
@@ -47,17 +47,17 @@ def _malformed_lines(case: CheckCase) -> Iterator[Finding]:
 
 @finds(rules.NotANumber)
 def _not_a_number(case: CheckCase) -> Iterator[Finding]:
-    for run, given in _inputs(case):
-        rows = given.table.nan_rows
+    for run, data in _inputs(case):
+        rows = data.table.nan_rows
         if len(rows):
             rule = rules.NotANumber if run else rules.GradeNotANumber
-            places = given.places(rows, of_sound=False)
-            yield rule.finding(run=run, source=given.table.source.label, count=len(rows), places=places)
-        scores = given.table.frame["score"].to_numpy() if run else np.empty(0)
+            places = data.places(rows, of_sound=False)
+            yield rule.finding(run=run, source=data.table.source.label, count=len(rows), places=places)
+        scores = data.table.frame["score"].to_numpy() if run else np.empty(0)
         rows = np.flatnonzero(np.isinf(scores))
         if len(rows):
             yield rules.InfiniteScore.finding(
-                run=run, source=given.name, count=len(rows), places=given.places(rows, of_sound=False),
+                run=run, source=data.name, count=len(rows), places=data.places(rows, of_sound=False),
                 serious=bool((scores[rows] > 0).any()),  # systems mask documents with minus infinity
             )  # fmt: skip
 

@@ -157,19 +157,13 @@ def _lead_below(case: CheckCase, metric: Metric) -> dict[str, Any]:
 
 
 def weight_below(metric: DCG, depth: int) -> float:
-    """Return the share of a discount's weight below rank 10, down to a depth.
-
-    >>> from rankscope.metrics import nDCG
-    >>> round(weight_below(nDCG @ 100, 100), 2)
-    0.78
-    """
+    """Return the share of a discount's weight below rank 10, down to a depth."""
     weight = metric.discounts(np.arange(1, depth + 1)).tolist()
     whole = math.fsum(weight)
     return math.fsum(weight[RANKS_SEEN:]) / whole if whole else 0.0
 
 
 def _below(run: ScoredRun, metric: Metric) -> float:
-    """Return the part of the mean that comes from below rank 10."""
     judged, known = run.judged(metric), ~np.isnan(run.values[metric])
     weights = np.where(known, run.weights.get(metric, np.ones(len(known))), 0.0)
     whole = math.fsum(weights.tolist())

@@ -93,7 +93,6 @@ def _rival(case: CheckCase, name: str, ends: Mapping[str, Ends]) -> dict[str, An
 
 
 def _ends(case: CheckCase, run: ScoredRun) -> Ends:
-    """Return the worst and the best value of each metric over all orders of ties."""
     metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties]
     if not run.health.tied_rows:
         return {m: (run.means[m], run.means[m]) for m in metrics}
@@ -161,7 +160,6 @@ def _copies(top: Frame, texts: Mapping[str, str], known: dict[str, Words | None]
 
 
 def _words(text: str) -> Words | None:
-    """Return the text in small letters without punctuation, and the set of its words; None for an empty text."""
     parts = re.findall(r"\w+", text.casefold())
     return (" ".join(parts), frozenset(parts)) if parts else None
 
