@@ -31,7 +31,7 @@ def usual(events: LoggedEvents, whole: bool) -> list[Estimator]:
     """
     if events.examination is not None:
         return [clicked.Clicked()]
-    if len(events.starts) < events.count:
+    if not events.of_items:
         by_prefix = "prefix" in events.propensities or events.logging is not None
         return [SNIIPS(), IIPS(), *([RIPS()] if by_prefix else [])]
     return [SNIPS(), IPS(), *([DR()] if whole else [])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add
 from typing import NamedTuple
 
@@ -65,13 +65,18 @@ def panel_of(
     """
     if paired:
         values = np.stack([_sum_of_ratios(np.asarray(table)) for table in totals.values()])
-        units = tuple(map(str, range(values.shape[1])))
+        units = _numbers(values.shape[1])
         errors = [float(np.std(row)) / math.sqrt(max(len(row), 1)) for row in values]
         return Panel(in_scale(measure, errors), tuple(totals), units, values, clusters=clusters)
     arms = [part if isinstance(part, Moments) else Moments.of_set(part) for part in totals.values()]
     ratios = adjusted_ratios(arms, covariates)
     made = [estimate_of(*each, every=every) for each in zip(totals.values(), arms, ratios, strict=True)]
     return Panel.of_estimates(in_scale(measure, [one.error for one in made]), dict(zip(totals, made, strict=True)))
+
+
+@lru_cache(maxsize=1)  # several estimators have the same units
+def _numbers(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
 
 
 def _sum_of_ratios(table: Array) -> Array:
