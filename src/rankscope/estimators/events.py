@@ -165,12 +165,10 @@ class LoggedEvents:
 
     def share(self, key: Any, make: Callable[[], T]) -> T:
         """Return the value under this key, shared by all target policies: made once, also if estimators run side by side."""
-        if key not in self.shared:
-            with self.shared.setdefault(("lock", key), RLock()):
-                if key not in self.shared:
-                    self.shared[key] = make()
-        found: T = self.shared[key]
-        return found
+        with self.shared.setdefault(("lock", key), RLock()):
+            if key not in self.shared:
+                self.shared[key] = make()
+            return self.shared[key]  # type: ignore[no-any-return]
 
     @property
     def count(self) -> int:
@@ -238,22 +236,15 @@ class LoggedEvents:
         """Return the sum of each unit; of constants, rewards and weights without going over the rows again."""
         if values.strides == (0,):  # one number for all rows
             return self.rows_of_units * values[:1]
-
-        def sums() -> Array:
-            return np.bincount(self.unit, weights=values, minlength=self.units)
-
-        return self.share(("sums", id(values)), sums) if self._lasts(values) else sums()
-
-    def _lasts(self, values: Array) -> bool:
-        return values is self.reward or any(values is one for one in tuple(self.shared.values()))
+        return self._once_of("sums", values, lambda: np.bincount(self.unit, weights=values, minlength=self.units))
 
     def weighted(self, used: Array) -> Array:
         """Return weight x reward; for weights as they are once for all estimators."""
-        if used is self._ones:
-            return self.reward
-        return (
-            self.share(("weighted", id(used)), lambda: used * self.reward) if self._lasts(used) else used * self.reward
-        )
+        return self.reward if used is self._ones else self._once_of("weighted", used, lambda: used * self.reward)
+
+    def _once_of(self, what: str, values: Array, make: Callable[[], Array]) -> Array:
+        lasts = values is self.reward or any(values is one for one in tuple(self.shared.values()))
+        return self.share((what, id(values)), make) if lasts else make()
 
     def sum_lists(self, values: Array) -> Array:
         """Return the sum of each list, in the order of the lists."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -27,15 +27,8 @@ CONTRADICTED = 0.01  # share of the traffic with such propensities above which e
 BINS = 14
 AT_ONCE = 1 << 13  # numbers that stay in the cache, and that BLAS sums in one thread
 RECORDED = (
-    "effective_sample_size",
-    "effective_clicks",
-    "largest_share",
-    "largest_weight",
-    "weight_share",
-    "mean_weight",
-    "unseen",
-)
-UNKNOWN: dict[str, Any] = dict.fromkeys((*RECORDED[:-1], "mean_weight_error"), math.nan)
+    "effective_sample_size", "effective_clicks", "largest_share", "largest_weight", "weight_share", "mean_weight", "unseen"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,17 +43,17 @@ class LogSupport:
     estimator: str
     policy: str
     events: int
-    effective_sample_size: float
-    effective_clicks: float
-    largest_share: float
-    largest_weight: float
-    weight_share: float
-    mean_weight: float
-    mean_weight_error: float
     unseen: float
     units: int
     noun: str
     weighs: bool = True
+    effective_sample_size: float = math.nan
+    effective_clicks: float = math.nan
+    largest_share: float = math.nan
+    largest_weight: float = math.nan
+    weight_share: float = math.nan
+    mean_weight: float = math.nan
+    mean_weight_error: float = math.nan
 
     @property
     def units_needed(self) -> int | None:
@@ -97,11 +90,11 @@ class LogSupport:
             missing = 1 - self.mean_weight
             yield low.caution(**named, mean=self.mean_weight, error=self.mean_weight_error, share=missing), True
         if self.effective_clicks < FEW:
-            clicks, traffic = (
-                self.effective_clicks,
-                {"needed": self.units_needed, "noun": self.noun, "units": self.units},
+            clicks, needed = self.effective_clicks, self.units_needed
+            few = rules.FewEffectiveClicks.caution(
+                **named, needed=needed, noun=self.noun, units=self.units, clicks=clicks
             )
-            yield rules.FewEffectiveClicks.caution(**named, **traffic, clicks=clicks), clicks < TOO_FEW
+            yield few, clicks < TOO_FEW
         if self.largest_share > LARGEST:
             yield rules.OneEventDominates.caution(**named, share=self.largest_share, weight=self.largest_weight), True
         elif self.weight_share > LARGEST:
@@ -115,39 +108,31 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
     """
     used, by_list = estimator.used_weights(events), estimator.per == "list"
     unseen = events.target.unseen(events) if events.target is not None else 0.0
-    known: dict[str, Any] = {
-        "estimator": str(estimator), "policy": policy, "unseen": unseen, "units": events.units, "noun": noun
-    }  # fmt: skip
+    whole_lists = by_list and estimator.level != "item"
+    rows = len(events.starts) if whole_lists else events.count
+    support = LogSupport(str(estimator), policy, rows, unseen, events.units, noun, used is not None)
     if used is None:
-        rows = len(events.starts) if by_list else events.count
-        return LogSupport(events=rows, **UNKNOWN, **known, weighs=False)
+        return support
     raw = events.weights(estimator.level) if estimator.level else None
 
-    def found() -> dict[str, Any]:
-        return _of_weights(used, raw, events, by_list, estimator.level == "item")
+    def measure() -> dict[str, Any]:
+        earned = events.sum_lists(events.weighted(used)) if by_list else events.weighted(used)
+        low, high, whole, clicks = effective(earned)
+        _, heaviest, weights, size = effective(used[events.last] if whole_lists else used)
+        whole = whole if low >= 0 else float(np.abs(earned).sum())
+        mean, error = math.nan, math.nan
+        if raw is not None and events.target is not None and events.count:  # between units, taken to be of their sizes
+            mean = float(raw.mean())
+            around = events.sum_units(raw) - mean * events.rows_of_units
+            error = float(np.sqrt((around**2).sum()) / events.count)
+        return {
+            "effective_sample_size": size, "effective_clicks": clicks, "largest_weight": heaviest, "mean_weight": mean, "mean_weight_error": error,
+            "largest_share": max(high, -low) / whole if whole else math.nan, "weight_share": heaviest / weights if weights else math.nan,
+        }  # fmt: skip
 
     # most estimators use weights as they are
-    shared = used is raw and events.share(("support", events.target, estimator.level, by_list), found)
-    return LogSupport(**(shared or found()), **known)
-
-
-def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> dict[str, Any]:
-    """Return the number of weights, effective weights and clicks, the largest share and weight, its share, the mean weight and its error."""
-    earned = events.sum_lists(events.weighted(used)) if by_list else events.weighted(used)
-    weight = used[events.last] if by_list and not of_items else used
-    low, high, whole, clicks = effective(earned)
-    _, heaviest, weights, size = effective(weight)
-    whole = whole if low >= 0 else float(np.abs(earned).sum())
-    mean, error = math.nan, math.nan
-    if raw is not None and events.target is not None and events.count:  # between units, taken to be of their sizes
-        mean = float(raw.mean())
-        around = events.sum_units(raw) - mean * events.rows_of_units
-        error = float(np.sqrt((around**2).sum()) / events.count)
-    return {
-        "events": len(weight), "effective_sample_size": size, "effective_clicks": clicks,
-        "largest_share": max(high, -low) / whole if whole else math.nan, "largest_weight": heaviest,
-        "weight_share": heaviest / weights if weights else math.nan, "mean_weight": mean, "mean_weight_error": error,
-    }  # fmt: skip
+    key = ("support", events.target, estimator.level, by_list)
+    return replace(support, **(events.share(key, measure) if used is raw else measure()))
 
 
 def effective(values: Array) -> tuple[float, float, float, float]:

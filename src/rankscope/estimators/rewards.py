@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -114,7 +115,6 @@ class Constant(RewardModel):
     value: Annotated[float, Param("the predicted reward")] = 0.0
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
-        """Learn nothing."""
         return lambda at, item: np.full(len(at), self.value)
 
 
@@ -122,7 +122,6 @@ class Logistic(RewardModel):
     """Logistic regression (of rewards 0 and 1) on the item, the position and numeric columns of the log. Needs scikit-learn."""
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
-        """Learn a logistic regression."""
         return _learn(classifier(), events, reward, rows)
 
 
@@ -130,8 +129,11 @@ class Boosting(RewardModel):
     """Gradient-boosted trees on the item, the position and numeric columns of the log. Needs scikit-learn."""
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
-        """Learn gradient-boosted trees."""
-        return _learn(boosted(), events, reward, rows)
+        try:
+            from sklearn.ensemble import HistGradientBoostingRegressor
+        except ImportError:
+            raise MissingExtraError(LACKING) from None
+        return _learn(HistGradientBoostingRegressor(random_state=0), events, reward, rows)
 
 
 def model_of(value: Any) -> RewardModel:
@@ -152,9 +154,6 @@ class _Regressor(RewardModel):
         return made
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
-        """Learn a copy of the regressor."""
-        from copy import deepcopy
-
         return _learn(deepcopy(vars(self)["_own"]), events, reward, rows)
 
     def __str__(self) -> str:
@@ -168,15 +167,6 @@ def classifier() -> Any:
     except ImportError:
         raise MissingExtraError(LACKING) from None
     return LogisticRegression(max_iter=1000)
-
-
-def boosted() -> Any:
-    """Return gradient-boosted trees of scikit-learn. Raises MissingExtraError with the package to install."""
-    try:
-        from sklearn.ensemble import HistGradientBoostingRegressor
-    except ImportError:
-        raise MissingExtraError(LACKING) from None
-    return HistGradientBoostingRegressor(random_state=0)
 
 
 def _design(events: LoggedEvents, rows: Codes, item: Codes) -> Array:

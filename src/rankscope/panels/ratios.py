@@ -19,6 +19,7 @@ from rankscope.moments import Moments
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 
+_numbers = lru_cache(maxsize=1)(lambda count: tuple(map(str, range(count))))  # several estimators have the same units
 NEGLIGIBLE = 1e-4  # share of a unit in all denominators up to which its pull on the ratio does not matter
 
 
@@ -74,15 +75,9 @@ def panel_of(
     return Panel.of_estimates(in_scale(measure, [one.error for one in made]), dict(zip(totals, made, strict=True)))
 
 
-@lru_cache(maxsize=1)  # several estimators have the same units
-def _numbers(count: int) -> tuple[str, ...]:
-    return tuple(map(str, range(count)))
-
-
 def _sum_of_ratios(table: Array) -> Array:
     """Return one number per unit whose mean is the sum of the ratios of columns 0 and 1, 2 and 3 and so on."""
-    parts = (ratio_parts(above, below) for above, below in zip(table.T[::2], table.T[1::2], strict=True))
-    return np.asarray(reduce(add, parts))
+    return np.asarray(reduce(add, map(ratio_parts, table.T[::2], table.T[1::2])))
 
 
 def estimate_of(table: Array | Moments, arm: Moments, ratio: Ratio, every: bool = False) -> Estimate:

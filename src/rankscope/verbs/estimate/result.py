@@ -24,10 +24,9 @@ Bins = Sequence[tuple[float, float, int]]
 
 def _diagnostic(name: str, head: str = "", kind: Kind = "value") -> Col:
     def cell(row: PolicyValue) -> Value:
-        number = getattr(row.support, name)
-        return (
-            None if math.isnan(number) else NumberText(words.amount(round(number, 1 if number < 100 else None)), number)
-        )
+        if math.isnan(number := getattr(row.support, name)):
+            return None
+        return NumberText(words.amount(round(number, 1 if number < 100 else None)), number)
 
     return Col(name, of=lambda row: getattr(row.support, name), head=head, kind=kind, cell=cell if head else None)
 
