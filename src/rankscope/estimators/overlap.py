@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.diagnostics import estimates as rules
 from rankscope.estimators.base import Estimator
-from rankscope.estimators.events import MOST_CELLS, LoggedEvents, number_cells, slices
+from rankscope.estimators.events import LoggedEvents, number_cells, slices
 from rankscope.lists import Array
 
 FEW, TOO_FEW = 50, 10  # effective clicks below which a warning is given, and the estimate refused
@@ -91,10 +91,8 @@ class LogSupport:
             yield low.caution(**named, mean=self.mean_weight, error=self.mean_weight_error, share=missing), True
         if self.effective_clicks < FEW:
             clicks, needed = self.effective_clicks, self.units_needed
-            few = rules.FewEffectiveClicks.caution(
-                **named, needed=needed, noun=self.noun, units=self.units, clicks=clicks
-            )
-            yield few, clicks < TOO_FEW
+            traffic = {"clicks": clicks, "needed": needed, "noun": self.noun, "units": self.units}
+            yield rules.FewEffectiveClicks.caution(**named, **traffic), clicks < TOO_FEW
         if self.largest_share > LARGEST:
             yield rules.OneEventDominates.caution(**named, share=self.largest_share, weight=self.largest_weight), True
         elif self.weight_share > LARGEST:
@@ -185,8 +183,7 @@ def calibration(events: LoggedEvents) -> tuple[Caution, bool] | None:
     propensities = events.propensities["item"]
     cells, loggers = len(events.items) * events.places, int(events.logger.max(initial=0)) + 1
     cell = events.place_of_item if loggers == 1 else events.logger * cells + events.place_of_item
-    dense = loggers * cells <= MOST_CELLS
-    names, group = (np.arange(loggers * cells), cell) if dense else number_cells(cell, loggers * cells)
+    names, group = number_cells(cell, loggers * cells)
     counts = np.bincount(group, minlength=len(names))
     place = names // cells * events.places + names % events.places
     whole = np.maximum(np.bincount(place, weights=counts)[place], 1)

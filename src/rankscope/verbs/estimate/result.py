@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Kind, NumberText, Paragraph, Value
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Kind, NumberText, Value
 from rankscope.estimators.base import Estimator
 from rankscope.panels.contrast_result import WITH_MARGIN, ContrastResult, columns_named
 from rankscope.panels.families import Family
@@ -177,15 +177,13 @@ class Estimates(ContrastResult):
         if not self.validity.holds:
             yield "The log does not support these estimates. --force prints them all the same."
 
-    def blocks(self, **_: Any) -> list[Shown]:
+    def blocks(self, **options: Any) -> list[Shown]:
         """The warnings first, then sentences, values, differences and slices."""
         cautions = [*caution_block(self.warnings), EMPTY] if self.warnings else []
-        parts = (part for name in ("differences", "slices") if (part := self.view(name).part(self)))
-        tables = [block for part in parts for block in (EMPTY, *part)]
-        foot = Paragraph(" · ".join(self._small_print()), quiet=True)
-        return [*cautions, *map(Paragraph, self.sentences()), EMPTY, self.table(), *tables, EMPTY, foot]
+        return [*cautions, *ContrastResult.blocks(replace(self, warnings=()), **options)]
 
-    def _small_print(self) -> Iterator[str]:
+    def small_print(self) -> Iterator[str]:
+        """Yield the rows, units and items that estimates rest on."""
         events, noun = self.made.events, self.made.noun
         of_lists = "" if events.of_items else f" of {words.counted(len(events.starts), 'list')}"
         yield f"{words.counted(events.count, 'row')}{of_lists}"
