@@ -119,7 +119,7 @@ TRUSTING = Examination(np.array([1.0, 0.5, 0.25]), np.array([0.9, 0.5, 0.2]), np
 @pytest.mark.parametrize("metric", ["DCG@3", "P@2", "RBP(p=0.8)", "RR"])
 @pytest.mark.parametrize("curve", [CURVE, TRUSTING], ids=["examination", "with trust"])
 def test_metrics_from_clicks_are_those_of_relevance(metric: str, curve: Examination) -> None:
-    from rankscope.estimators.clicked import Clicked
+    from rankscope.estimators.slates import Clicked
     from rankscope.metrics import parse
 
     def click(shown: tuple[int, ...], place: int) -> float:

@@ -50,7 +50,7 @@ class Estimator(Earning, kind="estimator"):
         return None if self.level is None else self.cut(events)
 
     def cut(self, events: LoggedEvents) -> Array:
-        """Return the importance weights, at most ``clip`` each."""
+        """Return the importance weights, limited as the estimator does it: by default at most ``clip`` each."""
         weights, clip = events.weights(self.level or "item"), getattr(self, "clip", None)
         return np.minimum(weights, clip) if isinstance(clip, float | int) else weights
 
@@ -71,9 +71,9 @@ def slope(estimator: Estimator, name: str, events: LoggedEvents) -> Estimator:
     """
     weights = events.weights(estimator.level or "item")
     positive = weights[weights > 0]
-    if not len(positive) or positive.min() == positive.max():
-        return estimator.having(**{name: max(float(weights.max(initial=1.0)), 1.0)})
-    grid = np.unique(np.maximum(np.quantile(positive, np.linspace(0.5, 1.0, STEPS)), 1.0))[::-1]
+    grid = np.unique(np.maximum(np.quantile(positive if len(positive) else 1.0, np.linspace(0.5, 1.0, STEPS)), 1.0))[
+        ::-1
+    ]
     low, high = -math.inf, math.inf
     chosen = estimator.having(**{name: float(grid[0])})
     for value in grid:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rankscope.errors import InputError
-from rankscope.estimators import clicked, single, slates  # noqa: F401 - declare their estimators
+from rankscope.estimators import single, slates  # noqa: F401 - declare their estimators
 from rankscope.estimators.base import Estimator
 from rankscope.estimators.events import LoggedEvents
 from rankscope.estimators.single import DR, IPS, SNIPS
-from rankscope.estimators.slates import IIPS, RIPS, SNIIPS
+from rankscope.estimators.slates import IIPS, RIPS, SNIIPS, Clicked
 
 
 def read_estimators(given: Any) -> list[Estimator]:
@@ -30,8 +30,8 @@ def usual(events: LoggedEvents, whole: bool) -> list[Estimator]:
     ``whole`` is true if the target's probability of every item is known, as reward models need.
     """
     if events.examination is not None:
-        return [clicked.Clicked()]
-    if len(events.starts) < events.count:
+        return [Clicked()]
+    if not events.of_items:
         by_prefix = "prefix" in events.propensities or events.logging is not None
         return [SNIIPS(), IIPS(), *([RIPS()] if by_prefix else [])]
     return [SNIPS(), IPS(), *([DR()] if whole else [])]

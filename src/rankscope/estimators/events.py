@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
@@ -104,6 +104,15 @@ class _once(Generic[T]):
         return events.share(self.make, lambda: self.make(events))  # type: ignore[no-any-return]
 
 
+def slices(count: int, size: int) -> Iterator[slice]:
+    """Yield slices of ``count`` rows, ``size`` rows each.
+
+    >>> list(slices(5, 3))
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
 def number_cells(cell: Codes, size: int) -> tuple[Codes, Codes]:
     """Return the different cells (below ``size``) in ascending order, and the place of each row's cell among them.
 
@@ -124,8 +133,8 @@ def number_cells(cell: Codes, size: int) -> tuple[Codes, Codes]:
 class LoggedEvents:
     """The rows of a log, one per shown item in the order of lists and positions, under one target policy.
 
-    All arrays have one element per row: ``reward``, ``unit`` (0 to ``units`` - 1), ``lists`` (the number of the list, ascending), ``position``
-    (from 0), ``item`` (an index into ``items``), ``context`` (the number of the query) and ``logger``. ``propensities`` are the logged
+    All arrays have one element per row: ``reward``, ``unit`` (0 to ``units`` - 1), ``lists`` (the number of the list, ascending; None if each
+    row is one), ``position`` (from 0), ``item`` (an index into ``items``), ``context`` (the number of the query) and ``logger``. ``propensities`` are the logged
     probabilities by level. ``target`` is the policy to evaluate, ``compared`` all policies of the comparison, the baseline first. ``logging`` is
     the policy that ran, if it is known, and ``examination`` the curve of position bias.
     """
@@ -133,7 +142,7 @@ class LoggedEvents:
     reward: Array
     unit: Codes
     units: int
-    lists: Codes
+    lists: Codes | None
     position: Codes
     item: Codes
     items: Sequence[str]
@@ -156,12 +165,10 @@ class LoggedEvents:
 
     def share(self, key: Any, make: Callable[[], T]) -> T:
         """Return the value under this key, shared by all target policies: made once, also if estimators run side by side."""
-        if key not in self.shared:
-            with self.shared.setdefault(("lock", key), RLock()):
-                if key not in self.shared:
-                    self.shared[key] = make()
-        found: T = self.shared[key]
-        return found
+        with self.shared.setdefault(("lock", key), RLock()):
+            if key not in self.shared:
+                self.shared[key] = make()
+            return self.shared[key]  # type: ignore[no-any-return]
 
     @property
     def count(self) -> int:
@@ -171,17 +178,20 @@ class LoggedEvents:
     @_once
     def first(self) -> NDArray[np.bool_]:
         """True for the first row of each list."""
-        return np.concatenate([[True], self.lists[1:] != self.lists[:-1]]) if self.count else np.zeros(0, dtype=bool)
+        first = np.ones(self.count, dtype=bool)
+        if self.lists is not None:
+            np.not_equal(self.lists[1:], self.lists[:-1], out=first[1:])
+        return first
 
     @_once
     def starts(self) -> Codes:
         """The first row of each list."""
         return np.flatnonzero(self.first)
 
-    @property
+    @_once
     def of_items(self) -> bool:
         """True if each list is one item."""
-        return len(self.starts) == self.count
+        return bool(self.first.all())
 
     @_once
     def last(self) -> Codes:
@@ -226,22 +236,15 @@ class LoggedEvents:
         """Return the sum of each unit; of constants, rewards and weights without going over the rows again."""
         if values.strides == (0,):  # one number for all rows
             return self.rows_of_units * values[:1]
-
-        def sums() -> Array:
-            return np.bincount(self.unit, weights=values, minlength=self.units)
-
-        return self.share(("sums", id(values)), sums) if self._lasts(values) else sums()
-
-    def _lasts(self, values: Array) -> bool:
-        return values is self.reward or any(values is one for one in tuple(self.shared.values()))
+        return self._once_of("sums", values, lambda: np.bincount(self.unit, weights=values, minlength=self.units))
 
     def weighted(self, used: Array) -> Array:
         """Return weight x reward; for weights as they are once for all estimators."""
-        if used is self._ones:
-            return self.reward
-        return (
-            self.share(("weighted", id(used)), lambda: used * self.reward) if self._lasts(used) else used * self.reward
-        )
+        return self.reward if used is self._ones else self._once_of("weighted", used, lambda: used * self.reward)
+
+    def _once_of(self, what: str, values: Array, make: Callable[[], Array]) -> Array:
+        lasts = values is self.reward or any(values is one for one in tuple(self.shared.values()))
+        return self.share((what, id(values)), make) if lasts else make()
 
     def sum_lists(self, values: Array) -> Array:
         """Return the sum of each list, in the order of the lists."""

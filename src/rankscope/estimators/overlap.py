@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.diagnostics import estimates as rules
 from rankscope.estimators.base import Estimator
-from rankscope.estimators.events import MOST_CELLS, LoggedEvents, number_cells
+from rankscope.estimators.events import LoggedEvents, number_cells, slices
 from rankscope.lists import Array
 
 FEW, TOO_FEW = 50, 10  # effective clicks below which a warning is given, and the estimate refused
@@ -25,17 +25,10 @@ FEWEST = 30  # rows of an item below which its propensities are not checked
 CALIBRATED = 0.25  # a logged frequency this far from the propensities, as a share
 CONTRADICTED = 0.01  # share of the traffic with such propensities above which estimates are refused
 BINS = 14
-AT_ONCE = 1 << 16  # numbers that stay in the cache
+AT_ONCE = 1 << 13  # numbers that stay in the cache, and that BLAS sums in one thread
 RECORDED = (
-    "effective_sample_size",
-    "effective_clicks",
-    "largest_share",
-    "largest_weight",
-    "weight_share",
-    "mean_weight",
-    "unseen",
-)
-UNKNOWN: dict[str, Any] = dict.fromkeys((*RECORDED[:-1], "mean_weight_error"), math.nan)
+    "effective_sample_size", "effective_clicks", "largest_share", "largest_weight", "weight_share", "mean_weight", "unseen"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,17 +43,17 @@ class LogSupport:
     estimator: str
     policy: str
     events: int
-    effective_sample_size: float
-    effective_clicks: float
-    largest_share: float
-    largest_weight: float
-    weight_share: float
-    mean_weight: float
-    mean_weight_error: float
     unseen: float
     units: int
     noun: str
     weighs: bool = True
+    effective_sample_size: float = math.nan
+    effective_clicks: float = math.nan
+    largest_share: float = math.nan
+    largest_weight: float = math.nan
+    weight_share: float = math.nan
+    mean_weight: float = math.nan
+    mean_weight_error: float = math.nan
 
     @property
     def units_needed(self) -> int | None:
@@ -97,11 +90,9 @@ class LogSupport:
             missing = 1 - self.mean_weight
             yield low.caution(**named, mean=self.mean_weight, error=self.mean_weight_error, share=missing), True
         if self.effective_clicks < FEW:
-            clicks, traffic = (
-                self.effective_clicks,
-                {"needed": self.units_needed, "noun": self.noun, "units": self.units},
-            )
-            yield rules.FewEffectiveClicks.caution(**named, **traffic, clicks=clicks), clicks < TOO_FEW
+            clicks, needed = self.effective_clicks, self.units_needed
+            traffic = {"clicks": clicks, "needed": needed, "noun": self.noun, "units": self.units}
+            yield rules.FewEffectiveClicks.caution(**named, **traffic), clicks < TOO_FEW
         if self.largest_share > LARGEST:
             yield rules.OneEventDominates.caution(**named, share=self.largest_share, weight=self.largest_weight), True
         elif self.weight_share > LARGEST:
@@ -115,58 +106,48 @@ def support_of(estimator: Estimator, events: LoggedEvents, policy: str, noun: st
     """
     used, by_list = estimator.used_weights(events), estimator.per == "list"
     unseen = events.target.unseen(events) if events.target is not None else 0.0
-    known: dict[str, Any] = {
-        "estimator": str(estimator), "policy": policy, "unseen": unseen, "units": events.units, "noun": noun
-    }  # fmt: skip
+    whole_lists = by_list and estimator.level != "item"
+    rows = len(events.starts) if whole_lists else events.count
+    support = LogSupport(str(estimator), policy, rows, unseen, events.units, noun, used is not None)
     if used is None:
-        rows = len(events.starts) if by_list else events.count
-        return LogSupport(events=rows, **UNKNOWN, **known, weighs=False)
+        return support
     raw = events.weights(estimator.level) if estimator.level else None
 
-    def found() -> dict[str, Any]:
-        return _of_weights(used, raw, events, by_list, estimator.level == "item")
+    def measure() -> dict[str, Any]:
+        earned = events.sum_lists(events.weighted(used)) if by_list else events.weighted(used)
+        low, high, whole, clicks = effective(earned)
+        _, heaviest, weights, size = effective(used[events.last] if whole_lists else used)
+        whole = whole if low >= 0 else float(np.abs(earned).sum())
+        mean, error = math.nan, math.nan
+        if raw is not None and events.target is not None and events.count:  # between units, taken to be of their sizes
+            mean = float(raw.mean())
+            around = events.sum_units(raw) - mean * events.rows_of_units
+            error = float(np.sqrt((around**2).sum()) / events.count)
+        return {
+            "effective_sample_size": size, "effective_clicks": clicks, "largest_weight": heaviest, "mean_weight": mean, "mean_weight_error": error,
+            "largest_share": max(high, -low) / whole if whole else math.nan, "weight_share": heaviest / weights if weights else math.nan,
+        }  # fmt: skip
 
     # most estimators use weights as they are
-    shared = used is raw and events.share(("support", events.target, estimator.level, by_list), found)
-    return LogSupport(**(shared or found()), **known)
+    key = ("support", events.target, estimator.level, by_list)
+    return replace(support, **(events.share(key, measure) if used is raw else measure()))
 
 
-def _of_weights(used: Array, raw: Array | None, events: LoggedEvents, by_list: bool, of_items: bool) -> dict[str, Any]:
-    """Return the number of weights, effective weights and clicks, the largest share and weight, its share, the mean weight and its error."""
-    earned = events.sum_lists(events.weighted(used)) if by_list else events.weighted(used)
-    weight = used[events.last] if by_list and not of_items else used
-    largest = float(max(earned.max(initial=0.0), -earned.min(initial=0.0)))
-    whole = earned.sum() if earned.min(initial=0.0) >= 0 else np.abs(earned).sum()
-    heaviest, weights = float(weight.max(initial=0.0)), float(weight.sum())
-    mean, error = math.nan, math.nan
-    if raw is not None and events.target is not None and events.count:  # between units, taken to be of their sizes
-        mean = float(raw.mean())
-        around = events.sum_units(raw) - mean * events.rows_of_units
-        error = float(np.sqrt((around**2).sum()) / events.count)
-    return {
-        "events": len(weight), "effective_sample_size": effective(weight), "effective_clicks": effective(earned),
-        "largest_share": largest / float(whole) if whole else math.nan, "largest_weight": heaviest,
-        "weight_share": heaviest / weights if weights else math.nan, "mean_weight": mean, "mean_weight_error": error,
-    }  # fmt: skip
-
-
-def effective(values: Array) -> float:
-    """Return (sum x)^2 / sum x^2: the number of equal values that would vary as much.
+def effective(values: Array) -> tuple[float, float, float, float]:
+    """Return the smallest value (at most 0), the largest (at least 0), the sum, and (sum x)^2 / sum x^2: how many equal values would vary as much.
 
     >>> effective(np.array([1.0, 1.0, 1.0])), effective(np.array([3.0, 0.0]))
-    (3.0, 1.0)
+    ((0.0, 1.0, 3.0, 3.0), (0.0, 3.0, 3.0, 1.0))
     """
-    scale = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
-    if not scale:
-        return 0.0
-    if values.strides == (0,):  # one number for all
-        return float(len(values))
+    low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    if not (scale := max(high, -low)):
+        return low, high, 0.0, 0.0
     whole = squares = 0.0
-    for start in range(0, len(values), AT_ONCE):
-        part = values[start : start + AT_ONCE] / scale
-        whole += float(part.sum())
-        squares += float(np.dot(part, part))
-    return whole**2 / squares
+    for part in slices(len(values), AT_ONCE):
+        scaled = values[part] / scale
+        whole += float(scaled.sum())
+        squares += float(np.dot(scaled, scaled))
+    return low, high, whole * scale, whole**2 / squares
 
 
 def histogram(weights: Array) -> list[tuple[float, float, int]]:
@@ -183,7 +164,10 @@ def histogram(weights: Array) -> list[tuple[float, float, int]]:
     low = low or float(weights[weights > 0].min())
     ends = np.geomspace(low, high, BINS + 1) if high > low * (1 + 1e-9) else np.array([low, high])
     ends[0], ends[-1] = low, high
-    above = [len(weights) - zero, *(int(np.count_nonzero(weights >= end)) for end in ends[1:-1]), 0]
+    above = [len(weights) - zero, *[0] * (len(ends) - 1)]
+    for part in slices(len(weights), 8 * AT_ONCE):
+        for at, end in enumerate(ends[1:-1], 1):
+            above[at] += int(np.count_nonzero(weights[part] >= end))
     counts = (n - m for n, m in pairwise(above))
     return [*out, *((low, high, n) for (low, high), n in zip(pairwise(ends.tolist()), counts, strict=True))]
 
@@ -196,19 +180,18 @@ def calibration(events: LoggedEvents) -> tuple[Caution, bool] | None:
     """
     if "item" not in events.propensities:
         return None
-    inverse = 1 / events.propensities["item"]
+    propensities = events.propensities["item"]
     cells, loggers = len(events.items) * events.places, int(events.logger.max(initial=0)) + 1
     cell = events.place_of_item if loggers == 1 else events.logger * cells + events.place_of_item
-    dense = loggers * cells <= MOST_CELLS
-    names, group = (np.arange(loggers * cells), cell) if dense else number_cells(cell, loggers * cells)
+    names, group = number_cells(cell, loggers * cells)
     counts = np.bincount(group, minlength=len(names))
-    sums = np.bincount(group, weights=inverse, minlength=len(names))
-    inverse *= inverse
-    squares = np.bincount(group, weights=inverse, minlength=len(names))
     place = names // cells * events.places + names % events.places
-    whole = np.bincount(place, weights=counts)[place]
-    ratio, error = sums / np.maximum(whole, 1), np.sqrt(squares) / np.maximum(whole, 1)
-    off = (counts >= FEWEST) & (ratio > 1 + CALIBRATED) & (ratio - 1 > 4 * error)
+    whole = np.maximum(np.bincount(place, weights=counts)[place], 1)
+    ratio = np.bincount(group, weights=1 / propensities, minlength=len(names)) / whole
+    off = (counts >= FEWEST) & (ratio > 1 + CALIBRATED)
+    if off.any():  # the errors are rarely needed
+        squares = np.bincount(group, weights=propensities**-2.0, minlength=len(names))
+        off &= ratio - 1 > 4 * np.sqrt(squares) / whole
     if not off.any():
         return None
     worst = int(np.argmax(np.where(off, ratio, 0.0)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from rankscope.declared import Declared, Param
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.estimators.events import Codes, LoggedEvents, Predict, TargetPolicy, number_cells
+from rankscope.estimators.events import MOST_CELLS, Codes, LoggedEvents, Predict, TargetPolicy, slices
 from rankscope.estimators.targets import OfPolicy
 from rankscope.lists import Array
 
@@ -17,7 +18,7 @@ Folds = Annotated[
     int, Param("the number of parts of the users: each part is predicted by a model of the others", low=2, high=100)
 ]
 LACKING = "this model needs scikit-learn: pip install 'rankscope[estimate]'"
-AT_ONCE = 200_000  # rows that a regressor predicts at once
+AT_ONCE = 1 << 17  # rows that are predicted at once
 
 
 class RewardModel(Declared, kind="reward model"):
@@ -33,14 +34,13 @@ class RewardModel(Declared, kind="reward model"):
         """Learn from ``rows``, and return a function from rows and items to predicted rewards."""
         raise TypeError(f"{type(self).__name__} must define fit(): return the predicted rewards")
 
-    def fold_of(self, events: LoggedEvents) -> Codes:
-        """Return the fold of each row. Folds are of whole units."""
-        count = min(self.folds, max(events.units, 1))
-        return events.share(("fold", count), lambda: (np.arange(events.units) % count)[events.unit])
+    def fold_of_unit(self, events: LoggedEvents) -> Codes:
+        """Return the fold of each unit."""
+        return np.arange(events.units) % min(self.folds, max(events.units, 1))
 
     def across(self, events: LoggedEvents, reward: Array) -> Predict:
         """Return a function that predicts each row by the model of all folds but its own."""
-        fold = self.fold_of(events)
+        fold = self.fold_of_unit(events)[events.unit]
         others = (np.flatnonzero(fold != number) for number in range(int(fold.max(initial=0)) + 1))
         models = [self.fit(events, reward, rows) for rows in others]
 
@@ -56,19 +56,26 @@ class RewardModel(Declared, kind="reward model"):
 
     def expect(self, events: LoggedEvents, target: TargetPolicy, predict: Predict) -> Array:
         """Return the mean prediction under a target policy in the situation of each row, across folds."""
-        if not (self.by_cell and isinstance(target, OfPolicy)):
+        fold, contexts, places = self.fold_of_unit(events), events.contexts, events.places
+        size = (int(fold.max(initial=0)) + 1) * contexts * places
+        if not (self.by_cell and isinstance(target, OfPolicy)) or size > MOST_CELLS:
             return target.expect(events, predict, np.arange(events.count))
-        situation = self.fold_of(events)
-        for size, place in ((events.contexts, events.context), (events.places, events.position)):
-            situation = situation if size == 1 else situation * size + place
-        names, number = number_cells(situation, int(situation.max(initial=0)) + 1)
-        row = np.full(len(names), -1)  # one of each situation
-        for start in range(0, events.count, AT_ONCE):
-            part = number[start : start + AT_ONCE]
-            row[part] = np.arange(start, start + len(part))
+
+        def situations(part: slice) -> Codes:
+            number = fold[events.unit[part]]
+            number = number if contexts == 1 else number * contexts + events.context[part]
+            return number if places == 1 else number * places + events.position[part]
+
+        row, out = np.full(size, -1), np.empty(events.count)  # a row of each situation
+        for part in slices(events.count, AT_ONCE):
+            row[situations(part)] = np.arange(part.start, part.stop)
             if (row >= 0).all():
                 break
-        return target.expect(events, predict, row)[number]
+        means = np.zeros(size)
+        means[row >= 0] = target.expect(events, predict, row[row >= 0])
+        for part in slices(events.count, AT_ONCE):
+            out[part] = means[situations(part)]
+        return out
 
 
 class ItemMeans(RewardModel, aliases=("items",)):
@@ -79,11 +86,11 @@ class ItemMeans(RewardModel, aliases=("items",)):
 
     def across(self, events: LoggedEvents, reward: Array) -> Predict:
         """Learn means with ``prior`` rows of the next wider mean, of all folds at once: a fold's model is all that the others add up to."""
-        fold, items, places = self.fold_of(events), len(events.items) + 1, events.places
-        shape = int(fold.max(initial=0)) + 1, items, places
+        fold, items, places = self.fold_of_unit(events), len(events.items) + 1, events.places
+        shape, start = (int(fold.max(initial=0)) + 1, items, places), fold * items
 
         def cells(at: Any, item: Codes) -> Codes:
-            pairs: Codes = fold[at] * items
+            pairs: Codes = start[events.unit[at]]
             pairs += item
             return pairs if places == 1 else pairs * places + events.position[at]
 
@@ -95,7 +102,7 @@ class ItemMeans(RewardModel, aliases=("items",)):
         means = self._drawn(sums, counts, of_item[:, :, None])
         means[:, -1] = overall[:, None]  # of items that the log never shows
         of_cell = means.ravel()
-        return lambda at, item: of_cell[cells(at, item if item is events.item else np.minimum(item, items - 1))]
+        return lambda at, item: of_cell[cell if item is events.item else cells(at, np.minimum(item, items - 1))]
 
     def _drawn(self, sums: Array, counts: Array, centre: Array) -> Array:
         return np.asarray((sums + self.prior * centre) / (counts + self.prior))
@@ -108,7 +115,6 @@ class Constant(RewardModel):
     value: Annotated[float, Param("the predicted reward")] = 0.0
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
-        """Learn nothing."""
         return lambda at, item: np.full(len(at), self.value)
 
 
@@ -116,7 +122,6 @@ class Logistic(RewardModel):
     """Logistic regression (of rewards 0 and 1) on the item, the position and numeric columns of the log. Needs scikit-learn."""
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
-        """Learn a logistic regression."""
         return _learn(classifier(), events, reward, rows)
 
 
@@ -124,8 +129,11 @@ class Boosting(RewardModel):
     """Gradient-boosted trees on the item, the position and numeric columns of the log. Needs scikit-learn."""
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
-        """Learn gradient-boosted trees."""
-        return _learn(boosted(), events, reward, rows)
+        try:
+            from sklearn.ensemble import HistGradientBoostingRegressor
+        except ImportError:
+            raise MissingExtraError(LACKING) from None
+        return _learn(HistGradientBoostingRegressor(random_state=0), events, reward, rows)
 
 
 def model_of(value: Any) -> RewardModel:
@@ -146,9 +154,6 @@ class _Regressor(RewardModel):
         return made
 
     def fit(self, events: LoggedEvents, reward: Array, rows: Codes) -> Predict:
-        """Learn a copy of the regressor."""
-        from copy import deepcopy
-
         return _learn(deepcopy(vars(self)["_own"]), events, reward, rows)
 
     def __str__(self) -> str:
@@ -162,15 +167,6 @@ def classifier() -> Any:
     except ImportError:
         raise MissingExtraError(LACKING) from None
     return LogisticRegression(max_iter=1000)
-
-
-def boosted() -> Any:
-    """Return gradient-boosted trees of scikit-learn. Raises MissingExtraError with the package to install."""
-    try:
-        from sklearn.ensemble import HistGradientBoostingRegressor
-    except ImportError:
-        raise MissingExtraError(LACKING) from None
-    return HistGradientBoostingRegressor(random_state=0)
 
 
 def _design(events: LoggedEvents, rows: Codes, item: Codes) -> Array:
@@ -193,8 +189,7 @@ def _learn(regressor: Any, events: LoggedEvents, reward: Array, rows: Codes) -> 
 
     def predict(at: Codes, item: Codes) -> Array:
         out = np.empty(len(at))
-        for start in range(0, len(at), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
+        for part in slices(len(at), AT_ONCE):
             table = _design(events, at[part], item[part])
             out[part] = regressor.predict_proba(table)[:, 1] if classifies else regressor.predict(table)
         return out

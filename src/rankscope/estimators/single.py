@@ -42,7 +42,6 @@ class SNIPS(Estimator, aliases=("snips", "SNIPW")):
     clip: Clip = None
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return weight x reward, out of the weight."""
         weight = self.cut(events)
         return Earned.of(events.weighted(weight), weight)
 
@@ -60,7 +59,6 @@ class DM(Estimator, aliases=("direct_method",)):
     source = DUDIK
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return the prediction per row; of the policy that ran the reward itself."""
         return Earned.of(events.reward if events.target is None else events.expected)
 
 
@@ -76,17 +74,12 @@ class DR(Estimator, aliases=("dr",)):
     clip: Clip = None
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return prediction + weight x residual per row; of the policy that ran the reward itself."""
         if events.target is None:
             return Earned.of(events.reward)
         earned = events.reward - events.fitted
-        earned *= self.used_weights(events)
+        earned *= self.cut(events)
         earned += events.expected
         return Earned.of(earned)
-
-    def used_weights(self, events: LoggedEvents) -> Array:
-        """Return the weight of each residual."""
-        return self.cut(events)
 
 
 class SNDR(DR):
@@ -98,10 +91,9 @@ class SNDR(DR):
     source = SWAMINATHAN
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return the prediction out of rows, and the weighted residual out of the weight."""
         if events.target is None:
             return Earned.of(events.reward)
-        weight = self.used_weights(events)
+        weight = self.cut(events)
         return Earned.of(events.expected) + Earned.of(weight * (events.reward - events.fitted), weight)
 
 
@@ -112,14 +104,12 @@ class SwitchDR(DR, aliases=("Switch", "switch_dr")):
     best_for = "a few very large weights"
     source = "Wang, Agarwal and Dudik, Optimal and adaptive off-policy evaluation in contextual bandits, ICML 2017"
 
-    clip: Clip = None
     threshold: Annotated[
         float | Literal["slope"],
         Param("the largest weight of a correction; 'slope' chooses it from the log", above=0.0),
     ] = 10.0
 
-    def used_weights(self, events: LoggedEvents) -> Array:
-        """Return the weights up to the threshold, 0 above it."""
+    def cut(self, events: LoggedEvents) -> Array:
         weight = events.weight
         return np.where(weight <= self.threshold, weight, 0.0)
 
@@ -131,48 +121,36 @@ class DRos(DR, aliases=("dr_os",)):
     best_for = "heavy-tailed weights"
     source = "Su, Dimakopoulou, Krishnamurthy and Dudik, Doubly robust off-policy evaluation with shrinkage, ICML 2020"
 
-    clip: Clip = None
     shrink: Annotated[
         float | Literal["slope"],
         Param("0 gives the direct method, a very large number DR; 'slope' chooses it from the log", above=0.0),
     ] = 100.0
 
-    def used_weights(self, events: LoggedEvents) -> Array:
-        """Return shrunk weights."""
+    def cut(self, events: LoggedEvents) -> Array:
         weight, by = events.weight, float(self.shrink)
         return np.asarray(by * weight / (weight**2 + by))
 
 
-class SubGaussianIPS(Estimator, aliases=("sg_ips",)):
+class _SubGaussian(Estimator):
+    lam: Annotated[float, Param("from 0 (the weights as they are) to 1 (no weights)", low=0.0, high=1.0)] = 0.05
+
+    def cut(self, events: LoggedEvents) -> Array:
+        return np.asarray(events.weight / (1 - self.lam + self.lam * events.weight))
+
+
+class SubGaussianIPS(_SubGaussian, aliases=("sg_ips",)):
     """IPS with weights w / (1 - lam + lam x w): no weight above 1 / lam, and smooth in w."""
 
     above, below = "transformed weight x reward", "rows"
     best_for = "heavy-tailed weights without a reward model"
     source = "Metelli, Russo and Restelli, Subgaussian and differentiable importance sampling for off-policy evaluation and learning, NeurIPS 2021"
 
-    lam: Annotated[float, Param("from 0 (IPS) to 1 (no weights)", low=0.0, high=1.0)] = 0.05
 
-    def used_weights(self, events: LoggedEvents) -> Array:
-        """Return transformed weights."""
-        return _tamed(events.weight, self.lam)
-
-
-class SubGaussianDR(DR, aliases=("sg_dr",)):
+class SubGaussianDR(_SubGaussian, DR, aliases=("sg_dr",)):
     """Doubly robust with the weights of ``SubGaussianIPS``."""
 
     unbiased = False
     source = SubGaussianIPS.source
-
-    clip: Clip = None
-    lam: Annotated[float, Param("from 0 (DR) to 1 (no weights)", low=0.0, high=1.0)] = 0.05
-
-    def used_weights(self, events: LoggedEvents) -> Array:
-        """Return transformed weights."""
-        return _tamed(events.weight, self.lam)
-
-
-def _tamed(weight: Array, lam: float) -> Array:
-    return np.asarray(weight / (1 - lam + lam * weight))
 
 
 class BetaIPS(Estimator, aliases=("beta_ips",)):
@@ -184,13 +162,12 @@ class BetaIPS(Estimator, aliases=("beta_ips",)):
     source = "Gupta, Jeunen, Oosterhuis and de Rijke, Optimal baseline corrections for off-policy contextual bandits, RecSys 2024"
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return weight x (reward - beta) + beta, with beta = mean(pull x reward) / mean(pull)."""
         pull = self.pull(events)
         beta = float((pull * events.reward).sum() / whole) if (whole := pull.sum()) else 0.0
         return Earned.of(events.weight * (events.reward - beta) + beta)
 
     def pull(self, events: LoggedEvents) -> Array:
-        """Return w^2 - w."""
+        """Return how much each reward moves the best beta, w^2 - w: beta is the mean of pull x reward over that of pull."""
         return np.asarray(events.weight**2 - events.weight)
 
 
@@ -201,7 +178,6 @@ class DeltaIPS(BetaIPS, aliases=("delta_ips",)):
     source = "Jeunen and Ustimenko, Delta-OPE: off-policy estimation with pairs of policies, RecSys 2024"
 
     def pull(self, events: LoggedEvents) -> Array:
-        """Return d^2 for d = weight - weight of the baseline."""
         base, *others = (events.under(policy).weight for policy in events.compared or (None, events.target))
         return np.asarray(np.sum([(other - base) ** 2 for other in others], axis=0))
 
@@ -220,7 +196,6 @@ class MIPS(Estimator, aliases=("marginalised_ips",)):
     by: Annotated[str | None, Param("the column of the log with the category of the item", needed=True)] = None
 
     def used_weights(self, events: LoggedEvents) -> Array:
-        """Return the mean weight of each category at each position."""
         if self.by is None or self.by not in events.categories:
             raise DataError(
                 f"{self}: the log has no column {self.by}: name the column with the category of the shown item"
@@ -240,7 +215,6 @@ class Replay(Estimator, aliases=("replay",)):
     source = "Li, Chu, Langford and Wang, Unbiased offline evaluation of contextual-bandit-based news article recommendation algorithms, WSDM 2011"
 
     def used_weights(self, events: LoggedEvents) -> Array:
-        """Return 1 if both agree, 0 otherwise."""
         if events.target is None:
             return np.ones(events.count)
         chance = events.chance()
@@ -251,7 +225,6 @@ class Replay(Estimator, aliases=("replay",)):
         return chance
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return the reward if both agree, out of the rows that agree."""
         same = self.used_weights(events)
         return Earned.of(same * events.reward, same)
 
@@ -266,7 +239,6 @@ class BalancedIPS(Estimator, aliases=("balanced_ips",)):
     source = "Agarwal, Basu, Schnabel and Joachims, Effective evaluation using logged bandit feedback from multiple loggers, KDD 2017"
 
     def used_weights(self, events: LoggedEvents) -> Array:
-        """Return the target's probability over that of the mixture."""
         if events.target is None:
             return np.ones(events.count)
         if events.mixtures is None:
@@ -286,10 +258,9 @@ class WeightedIPS(Estimator, aliases=("weighted_ips",)):
     source = BalancedIPS.source
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return a part per logger, whose share is its number of rows over its variance."""
-        value = events.weight * events.reward
+        value = events.weighted(events.weight)
         inside = [events.logger == number for number in np.unique(events.logger)]
-        trust = np.array([own.sum() / max(float(value[own].var()), 1e-12) for own in inside])
+        trust = np.array([own.sum() / max(float(value[own].var()), 1e-12) for own in inside])  # rows over variance
         whole = Earned(())
         for own, share in zip(inside, (trust / trust.sum()).tolist(), strict=True):
             whole += Earned.of(np.where(own, share * value, 0.0), own)

@@ -1,21 +1,23 @@
-"""Estimators of rankings: a list earns the rewards of its positions."""
+"""Estimators of rankings: a list earns the rewards of its positions, or an offline metric from its clicks, corrected for position bias."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.errors import DataError
+from rankscope.errors import DataError, InputError
 from rankscope.estimators.base import Clip, Estimator
 from rankscope.estimators.events import Earned, Level, LoggedEvents
 from rankscope.estimators.targets import OfPolicy
 from rankscope.lists import Array
+from rankscope.metrics import Metric, parse
 
 MCINERNEY = "McInerney, Brost, Chandar, Mehrotra and Carterette, Counterfactual evaluation of slate recommendations with sequential reward interactions, KDD 2020"
 LI = "Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay and Wen, Offline evaluation of ranking policies with click models, KDD 2018"
 SWAMINATHAN = "Swaminathan, Krishnamurthy, Agarwal, Dudik, Langford, Jose and Zitouni, Off-policy evaluation for slate recommendation, NeurIPS 2017"
+DEEPEST = 1_000  # ranks below this earn nothing in metrics from clicks
 
 
 class _Slate(Estimator):
@@ -28,17 +30,13 @@ class _Slate(Estimator):
     clip: Clip = None
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return weight x reward per row, out of lists."""
         weight = self.cut(events)
         if not self.normalised:
             return Earned.of(events.weighted(weight), events.per_list)
         whole = Earned(())
         for place in range(events.places):
             there = events.position == place
-            here, share = (
-                np.where(there, weight, 0.0),
-                there.sum() / max(len(events.starts), 1),
-            )  # of lists with this position
+            here, share = np.where(there, weight, 0.0), there.sum() / max(len(events.starts), 1)  # of lists that long
             whole += Earned.of(share * here * events.reward, here)
         return whole
 
@@ -76,8 +74,6 @@ class _PerPosition(_Slate):
     unbiased, normalised = False, True
     below = "weight, per position"
 
-    clip: Clip = None
-
 
 class SNSIPS(_PerPosition, SIPS, aliases=("snsips",)):
     """SIPS, self-normalised per position."""
@@ -92,7 +88,10 @@ class SNRIPS(_PerPosition, RIPS, aliases=("snrips",)):
 
 
 class CascadeDR(Estimator, aliases=("cascade_dr",)):
-    """Doubly robust for users who read from the top: RIPS, with predicted rewards of the rest of the list as a baseline."""
+    """Doubly robust for users who read from the top: RIPS, with predicted rewards of the rest of the list as a baseline.
+
+    A row earns w_k (r_k - q_k) + w_(k-1) E q_k, where q_k predicts the reward from position k to the end of the list.
+    """
 
     per: ClassVar[Literal["row", "list"]] = "list"
     level: ClassVar[Level | None] = "prefix"
@@ -103,7 +102,6 @@ class CascadeDR(Estimator, aliases=("cascade_dr",)):
     source = "Kiyohara, Saito, Matsuhiro, Narita, Shimizu and Yamamoto, Doubly robust off-policy evaluation for ranking policies under the cascade behavior model, WSDM 2022"
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return w_k (r_k - q_k) + w_(k-1) E q_k per row, where q_k predicts the reward from position k to the end of the list."""
         if events.target is None:
             return Earned.of(events.reward, events.per_list)
         if not isinstance(events.target, OfPolicy):
@@ -136,7 +134,6 @@ class PI(Estimator, aliases=("pseudoinverse", "pi")):
     policy: Annotated[Literal["product", "general"], Param("how the logging policy fills positions")] = "product"
 
     def used_weights(self, events: LoggedEvents) -> Array:
-        """Return the weight of each row's list."""
         if events.target is None:
             return np.ones(events.count)
         if self.policy == "general":
@@ -146,7 +143,6 @@ class PI(Estimator, aliases=("pseudoinverse", "pi")):
         return np.asarray((1 - sizes + ratios)[events.list_number])
 
     def earn(self, events: LoggedEvents) -> Earned:
-        """Return weight x reward of the list."""
         weight = self.used_weights(events)
         of = np.where(events.first, weight, 0.0) if self.normalised else events.per_list
         return Earned.of(weight * events.reward, of)
@@ -157,8 +153,6 @@ class WPI(PI, aliases=("wpi", "weighted_pi")):
 
     below = "weight of lists"
     unbiased, normalised = False, True
-
-    policy: Annotated[Literal["product", "general"], Param("how the logging policy fills positions")] = "product"
 
 
 def general_weights(events: LoggedEvents) -> Array:
@@ -188,3 +182,70 @@ def general_weights(events: LoggedEvents) -> Array:
         rows = np.flatnonzero(events.context == context)
         out[rows] = values[events.item[rows] * len(places) + events.position[rows]]
     return np.asarray(events.sum_lists(out)[events.list_number])
+
+
+def check_metric(value: Any) -> str:
+    """Return the reason to refuse a metric; empty if it can be computed from one relevant document per click."""
+    try:
+        metric = parse(value)
+    except InputError as error:
+        return str(error)
+    fits = metric.better == "higher" and not metric.needs
+    return "" if fits else "it needs more than grades and ranks: use DCG, RR, P or AP"
+
+
+def earnings_by_rank(metric: Metric, ranks: int) -> Array:
+    """Return the value of a list with one relevant document, by its rank.
+
+    >>> earnings_by_rank(parse("RR"), 3).round(3).tolist(), earnings_by_rank(parse("P@2"), 3).tolist()
+    ([1.0, 0.5, 0.333], [0.5, 0.5, 0.0])
+    """
+    return np.array([metric.of([0] * rank + [1]) for rank in range(min(ranks, DEEPEST))])
+
+
+class Clicked(Estimator, aliases=("clicked", "IPSMetric")):
+    """An offline metric from clicks: each click earns the metric of its item at the target's rank, over the examination of its position.
+
+    For a metric that is a sum over relevant documents (DCG, P) this is the metric of the ranking; of others (RR, AP) it is the sum over
+    relevant documents of the metric of each by itself.
+    """
+
+    per: ClassVar[Literal["row", "list"]] = "list"
+    level: ClassVar[Level | None] = None
+    above, below = "clicks / examination x earning at the target's rank", "lists"
+    unbiased = True
+    assumes = "a user clicks what is examined and relevant, and examination depends on the position only"
+    best_for = "DCG from clicks, without judgments"
+    source = "Joachims, Swaminathan and Schnabel, Unbiased learning-to-rank with biased feedback, WSDM 2017; trust bias: Vardasbi, Oosterhuis and de Rijke, CIKM 2020"
+
+    metric: Annotated[str, Param("an offline metric, like DCG@10", reason_against=check_metric)] = "DCG@10"
+    clip: Annotated[
+        float | None, Param("the largest weight 1 / examination: larger ones count as this number", low=1.0)
+    ] = None
+    normalised_by_clicks: Annotated[
+        bool, Param("divide by the sum of the weights of clicks: the mean over relevant documents")
+    ] = False
+
+    def used_weights(self, events: LoggedEvents) -> Array:
+        curve = events.examination
+        if curve is None:
+            raise DataError(
+                f"{self}: the probability that each position is examined is needed: --examination 1,0.6,0.4, or its file"
+            )
+        examined = curve.alpha[curve.index(events.position + 1)]
+        if not examined.all():
+            raise DataError(f"{self}: a position of the log is never examined: clicks at it cannot be weighted")
+        weight = 1 / examined
+        return weight if self.clip is None else np.minimum(weight, self.clip)
+
+    def earn(self, events: LoggedEvents) -> Earned:
+        weight, curve = self.used_weights(events), events.examination
+        assert curve is not None
+        relevant = (events.reward - curve.beta[events.position]) * weight
+        metric = parse(self.metric)
+        if events.target is None:
+            gains = earnings_by_rank(metric, events.places)[events.position]
+        else:
+            depth = max(events.places, getattr(events.target, "scores", np.zeros((1, 0))).shape[1])
+            gains = events.target.gains(events, earnings_by_rank(metric, depth))
+        return Earned.of(relevant * gains, relevant if self.normalised_by_clicks else events.per_list)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from rankscope.behaviour.policies import Fixed, LoggingPolicy
 from rankscope.errors import DataError
-from rankscope.estimators.events import MOST_CELLS, Codes, Level, LoggedEvents, Predict, TargetPolicy
+from rankscope.estimators.events import MOST_CELLS, Codes, Level, LoggedEvents, Predict, TargetPolicy, slices
 from rankscope.lists import Array
 
 AT_ONCE = 4_000_000  # numbers that are held at once
@@ -26,7 +27,6 @@ class Recorded(TargetPolicy):
     columns: dict[Level, Array]
 
     def chance(self, events: LoggedEvents, level: Level) -> Array:
-        """Return the column of this level."""
         if level in self.columns:
             return self.columns[level]
         raise DataError(
@@ -36,13 +36,15 @@ class Recorded(TargetPolicy):
 
 @dataclass(frozen=True, eq=False)
 class Dense(TargetPolicy):
-    """A policy by a matrix: the probability of each item (column, in the order of ``events.items``) for each row of the log."""
+    """A policy by a matrix: the probability of each item (column, in the order of ``events.items``) for each row of the log.
+
+    The positions of a list are drawn independently of each other.
+    """
 
     name: str
     matrix: Array
 
     def chance(self, events: LoggedEvents, level: Level) -> Array:
-        """Return the probability of the shown item. Positions are drawn independently of each other."""
         item: Array = self.matrix[np.arange(events.count), events.item]
         if level == "item":
             return item
@@ -52,7 +54,6 @@ class Dense(TargetPolicy):
         return prefix if level == "prefix" else prefix[events.last][events.list_number]
 
     def expect(self, events: LoggedEvents, predict: Predict, rows: Codes) -> Array:
-        """Return the sum over items of probability x prediction."""
         out = np.zeros(len(rows))
         for item in range(self.matrix.shape[1]):
             out += self.matrix[rows, item] * predict(rows, np.full(len(rows), item))
@@ -71,10 +72,7 @@ class OfPolicy(TargetPolicy):
     policy: LoggingPolicy
     scores: Array
     items: Codes
-
-    @cached_property
-    def _tables(self) -> dict[int, Array]:
-        return {}
+    _tables: dict[int, Array] = field(default_factory=dict, init=False)
 
     def table(self, places: int) -> Array:
         """Return the probability of each candidate at each position: contexts x candidates x positions."""
@@ -109,25 +107,19 @@ class OfPolicy(TargetPolicy):
         return events.context if len(self.scores) > 1 else np.broadcast_to(np.int64(0), events.count)
 
     def chance(self, events: LoggedEvents, level: Level) -> Array:
-        """Return exact probabilities."""
         if level == "item":
             return self._chance_of_items(events)
         context = self._context(events)
         shown = self.candidates(context, events.item)
         order = np.full((len(events.starts), events.places), -1)
         order[events.list_number, events.position] = shown
-        prefix = np.empty(order.shape)
-        of_list = context[events.starts]
-        size = max(1, AT_ONCE // max(self.scores.shape[1], 1))
-        for start in range(0, len(order), size):
-            part = slice(start, start + size)
+        prefix, of_list = np.empty(order.shape), context[events.starts]
+        for part in slices(len(order), max(1, AT_ONCE // max(self.scores.shape[1], 1))):
             prefix[part] = self.policy.prefix(self.scores[of_list[part]], order[part])
         rows = prefix[events.list_number, events.position]
         # an item that the policy never shows makes the rest of the list impossible
-        lost = (
-            np.maximum.accumulate(np.where(shown < 0, np.arange(events.count), -1)) >= events.starts[events.list_number]
-        )
-        rows = np.where(lost, 0.0, rows)
+        latest = np.maximum.accumulate(np.where(shown < 0, np.arange(events.count), -1))
+        rows = np.where(latest >= events.starts[events.list_number], 0.0, rows)
         return rows if level == "prefix" else rows[events.last][events.list_number]
 
     def _chance_of_items(self, events: LoggedEvents) -> Array:
@@ -142,13 +134,14 @@ class OfPolicy(TargetPolicy):
         return found[pairs if contexts == 1 else pairs + context * (items * events.places)]
 
     def expect(self, events: LoggedEvents, predict: Predict, rows: Codes) -> Array:
-        """Return the sum over candidates of probability x prediction."""
         context, position = self._context(events)[rows], events.position[rows]
         table = self.table(events.places)
+        return self._mean(lambda candidate: table[context, candidate, position], context, predict, rows)
+
+    def _mean(self, chance_of: Callable[[int], Array], context: Codes, predict: Predict, rows: Codes) -> Array:
         out = np.zeros(len(rows))
         for candidate in range(self.items.shape[1]):
-            item = self.items[context, candidate]
-            chance = table[context, candidate, position]
+            item, chance = self.items[context, candidate], chance_of(candidate)
             used = (chance > 0) & (item >= 0)
             out[used] += chance[used] * predict(rows[used], item[used])
         return out
@@ -163,14 +156,10 @@ class OfPolicy(TargetPolicy):
         for place in range(events.places):
             rows = np.flatnonzero(events.position == place)
             chances = self.policy.following(scores, order, place)[events.list_number[rows]]
-            for candidate in range(self.items.shape[1]):
-                item, chance = self.items[context[rows], candidate], chances[:, candidate]
-                used = (chance > 0) & (item >= 0)
-                out[rows[used]] += chance[used] * predict(rows[used], item[used])
+            out[rows] = self._mean(chances.T.__getitem__, context[rows], predict, rows)
         return out
 
     def unseen(self, events: LoggedEvents) -> float:
-        """Return the share of probability on items that the log never shows, over all rows."""
         beyond = (self.items >= len(events.items))[:, :, None]
         if not beyond.any():
             return 0.0
@@ -178,7 +167,6 @@ class OfPolicy(TargetPolicy):
         return float(lost[self._context(events), events.position].mean())
 
     def gains(self, events: LoggedEvents, earnings: Array) -> Array:
-        """Return the mean earning of each shown item, 0 if the policy does not show it."""
         context = self._context(events)
         shown = self.candidates(context, events.item)
         if isinstance(self.policy, Fixed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from rankscope.moments import Moments
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 
+_numbers = lru_cache(maxsize=1)(lambda count: tuple(map(str, range(count))))  # several estimators have the same units
 NEGLIGIBLE = 1e-4  # share of a unit in all denominators up to which its pull on the ratio does not matter
 
 
@@ -65,7 +66,7 @@ def panel_of(
     """
     if paired:
         values = np.stack([_sum_of_ratios(np.asarray(table)) for table in totals.values()])
-        units = tuple(map(str, range(values.shape[1])))
+        units = _numbers(values.shape[1])
         errors = [float(np.std(row)) / math.sqrt(max(len(row), 1)) for row in values]
         return Panel(in_scale(measure, errors), tuple(totals), units, values, clusters=clusters)
     arms = [part if isinstance(part, Moments) else Moments.of_set(part) for part in totals.values()]
@@ -76,8 +77,7 @@ def panel_of(
 
 def _sum_of_ratios(table: Array) -> Array:
     """Return one number per unit whose mean is the sum of the ratios of columns 0 and 1, 2 and 3 and so on."""
-    parts = (ratio_parts(above, below) for above, below in zip(table.T[::2], table.T[1::2], strict=True))
-    return np.asarray(reduce(add, parts))
+    return np.asarray(reduce(add, map(ratio_parts, table.T[::2], table.T[1::2])))
 
 
 def estimate_of(table: Array | Moments, arm: Moments, ratio: Ratio, every: bool = False) -> Estimate:

@@ -79,13 +79,6 @@ class PolicyValue:
         text = words.interval(*self.bounds.ends, digits=self.decimals)
         return self.bounds.around(self.value, words.in_table(text))
 
-    @property
-    def in_words(self) -> str:
-        """The value with its interval."""
-        if not self.bounds.known:
-            return f"{self.write(self.value)} (no interval: {self.bounds.reason})"
-        return f"{self.write(self.value)} ({words.interval(*self.ends, digits=self.decimals)})"
-
 
 @dataclass(frozen=True, eq=False)
 class Measured:

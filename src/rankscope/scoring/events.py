@@ -81,15 +81,15 @@ def read_events(
     if not len(frame):
         raise DataError(f"{log.label}: no row was shown and has a {name}")
     frame, numbers, names, order = _in_order(log, frame)
-    nothing, each = np.broadcast_to(np.int64(0), len(frame)), np.arange(len(frame))
-    of_unit, lists = numbers.get("_unit", each), numbers.get("impression_id", each)
+    nothing, of_unit = np.broadcast_to(np.int64(0), len(frame)), numbers.get("_unit")
+    of_unit = np.arange(len(frame)) if of_unit is None else of_unit
     places, item, context, logger = (
         numbers.get(one, nothing) for one in ("_place", "item_id", "query_id", "logger_id")
     )
     queries, loggers = names.get("query_id", [""]), names.get("logger_id", [])
     mixtures = [f"p_item_pos_{one}" for one in loggers]
     events = LoggedEvents(
-        frame["_reward"].to_numpy(), of_unit, int(of_unit.max()) + 1, lists, places, item, names["item_id"], context, logger,
+        frame["_reward"].to_numpy(), of_unit, int(of_unit.max()) + 1, numbers.get("impression_id"), places, item, names["item_id"], context, logger,
         _propensities(log, frame, logging), features=_features(log, frame) if numeric else None,
         categories={one: _numbered(frame[log.column(one)].cast(pl.String).fill_null(""))[1] for one in categories},
         mixtures=np.stack([_probability(log, frame, one) for one in mixtures], axis=1) if mixtures and set(mixtures) <= set(frame.columns) else None,
@@ -167,8 +167,17 @@ def _in_order(
 def _as_text(ids: pl.Series, codes: Codes) -> Codes:
     """Return the numbers that rows get from ids as text: folds and resamples go by them, and are the same if ids are numbers."""
     texts = ids.cast(pl.String)
-    numbered = _number(*keys_of(texts), codes)
-    return texts.rank("dense").to_numpy().astype(np.int64)[codes] - 1 if numbered is None else numbered[1]
+    keys, spots = keys_of(texts)
+    numbering, place = Numbering(20), np.full(len(texts), -1)
+    for start in range(0, len(codes), STEP):
+        part = codes[start : start + STEP]
+        part = part[place[part] < 0]
+        place[part] = numbering.number(keys[part], spots[part])[0]
+        if numbering.full:  # too many ids for its tables
+            place = texts.rank("dense").to_numpy().astype(np.int64) - 1
+        if numbering.full or numbering.count == len(texts):
+            break
+    return np.asarray(place[codes])
 
 
 def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
@@ -200,14 +209,12 @@ def _numbered(column: pl.Series) -> tuple[pl.Series, Codes]:
     return column.gather(numbered[0]), numbered[1]
 
 
-def _number(keys: Keys, spots: Keys, rows: Codes | None = None) -> tuple[Codes, Codes] | None:
-    """Return where the different keys stand and the number of each row's key, None if there are too many. ``rows`` has the key of each row."""
-    count = len(keys if rows is None else rows)
-    numbering, codes, firsts = Numbering(20), np.empty(count, dtype=np.int64), []
-    for start in range(0, count, STEP):
+def _number(keys: Keys, spots: Keys) -> tuple[Codes, Codes] | None:
+    """Return where the different keys stand and the number of each row's key, None if there are too many."""
+    numbering, codes, firsts = Numbering(20), np.empty(len(keys), dtype=np.int64), []
+    for start in range(0, len(keys), STEP):
         part = slice(start, start + STEP)
-        at = part if rows is None else rows[part]
-        codes[part], new = numbering.number(keys[at], spots[at])
+        codes[part], new = numbering.number(keys[part], spots[part])
         firsts.append(new + start)
     return None if numbering.full else (np.concatenate(firsts), codes)
 
@@ -221,8 +228,7 @@ def _propensities(log: Log, frame: pl.DataFrame, logging: Any) -> dict[Level, Ar
 def _probability(log: Log, frame: pl.DataFrame, column: str) -> Array:
     """Return a column of probabilities. Raises DataError with the share of rows that have none, 0, or a number above 1."""
     values, name = frame[column].cast(pl.Float64, strict=False), log.roles.get(column, column)
-    faulty = values.is_null() | ~((values > 0) & (values <= 1)).fill_null(value=False)
-    if count := int(faulty.sum()):
+    if count := len(values) - int(values.is_between(0, 1, closed="right").sum()):
         problem = NoPropensity.message(log=log.label, count=count, column=name)
         if values.null_count() == count:
             problem = f"{log.label}: {words.counted(count, 'row has', 'rows have')} no {name}"

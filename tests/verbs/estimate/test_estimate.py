@@ -18,8 +18,10 @@ import rankscope as rs
 from rankscope.behaviour.policies import EpsilonShuffle
 from rankscope.cli import main
 from rankscope.errors import DataError
+from rankscope.estimators import rewards
 from rankscope.estimators.rewards import Constant
 from rankscope.inference.intervals import student
+from rankscope.logs import bins
 
 OBD = Path(os.environ.get("RANKSCOPE_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")) / "obd"
 Log = dict[str, Any]
@@ -102,6 +104,26 @@ def test_targets_of_every_kind_agree(tmp_path: Path) -> None:
 def test_doubly_robust_with_a_model_of_zero_is_ips() -> None:
     found = rs.estimate(logged(), "uniform", ["IPS", "DR"], model=Constant(value=0.0))
     assert found.value_of("uniform", "DR").value == pytest.approx(found.value_of("uniform", "IPS").value, rel=1e-12)
+
+
+def test_a_model_is_asked_once_per_situation_or_for_every_row_with_the_same_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    by_situation = rs.estimate(logged(), "uniform", ["DR", "DM"])
+    monkeypatch.setattr(rewards, "MOST_CELLS", 0)
+    by_row = rs.estimate(logged(), "uniform", ["DR", "DM"])
+    assert [one.value for one in by_row.values] == pytest.approx([one.value for one in by_situation.values], rel=1e-12)
+
+
+def test_ids_too_many_for_tables_are_numbered_by_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = logged() | {"user": np.arange(len(logged()["click"])) % 700}
+    few = rs.estimate(log, "uniform", ["IPS", "SNIPS"])
+    monkeypatch.setattr(bins, "LEVELS", 1)  # no second table, if two ids meet in the first
+    monkeypatch.setattr(bins, "FEWEST", 1)
+    monkeypatch.setattr(bins, "MOST", 1)
+    many = rs.estimate(log, "uniform", ["IPS", "SNIPS"])
+    few_ends, many_ends = ([end for one in found.values for end in one.ends] for found in (few, many))
+    assert many_ends == pytest.approx(few_ends, rel=1e-12)
 
 
 def test_the_direct_method_has_no_interval_and_no_verdict() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Kind, NumberText, Paragraph, Value
+from rankscope.blocks import EMPTY, Caution, Chart, Column, Kind, NumberText, Value
 from rankscope.estimators.base import Estimator
 from rankscope.panels.contrast_result import WITH_MARGIN, ContrastResult, columns_named
 from rankscope.panels.families import Family
@@ -24,10 +24,9 @@ Bins = Sequence[tuple[float, float, int]]
 
 def _diagnostic(name: str, head: str = "", kind: Kind = "value") -> Col:
     def cell(row: PolicyValue) -> Value:
-        number = getattr(row.support, name)
-        return (
-            None if math.isnan(number) else NumberText(words.amount(round(number, 1 if number < 100 else None)), number)
-        )
+        if math.isnan(number := getattr(row.support, name)):
+            return None
+        return NumberText(words.amount(round(number, 1 if number < 100 else None)), number)
 
     return Col(name, of=lambda row: getattr(row.support, name), head=head, kind=kind, cell=cell if head else None)
 
@@ -178,15 +177,13 @@ class Estimates(ContrastResult):
         if not self.validity.holds:
             yield "The log does not support these estimates. --force prints them all the same."
 
-    def blocks(self, **_: Any) -> list[Shown]:
+    def blocks(self, **options: Any) -> list[Shown]:
         """The warnings first, then sentences, values, differences and slices."""
         cautions = [*caution_block(self.warnings), EMPTY] if self.warnings else []
-        parts = (part for name in ("differences", "slices") if (part := self.view(name).part(self)))
-        tables = [block for part in parts for block in (EMPTY, *part)]
-        foot = Paragraph(" · ".join(self._small_print()), quiet=True)
-        return [*cautions, *map(Paragraph, self.sentences()), EMPTY, self.table(), *tables, EMPTY, foot]
+        return [*cautions, *ContrastResult.blocks(replace(self, warnings=()), **options)]
 
-    def _small_print(self) -> Iterator[str]:
+    def small_print(self) -> Iterator[str]:
+        """Yield the rows, units and items that estimates rest on."""
         events, noun = self.event_log.events, self.event_log.noun
         of_lists = "" if events.of_items else f" of {words.counted(len(events.starts), 'list')}"
         yield f"{words.counted(events.count, 'row')}{of_lists}"
