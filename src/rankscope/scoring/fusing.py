@@ -28,14 +28,12 @@ from rankscope.tables import Qrels, Run
 
 def read_tables(runs: Any, policies: Policies) -> Iterator[Run]:
     """Yield the runs of a call as tables, cleaned as the policies ask, each under its own name."""
-    given = list(named_runs(runs))
-    read = list(map_parts(lambda one: run_of(read_any("run", one[1], one[0], reading=policies)), given))
+    sources = list(named_runs(runs))
+    read = list(map_parts(lambda one: run_of(read_any("run", one[1], one[0], reading=policies)), sources))
     if policies.columns is not None:
         policies.columns.refuse_absent()
-    labels = distinct_names(
-        [label_of(run, name, at) for at, ((name, _), run) in enumerate(zip(given, read, strict=True), 1)]
-    )
-    named = (replace(run, name=label) for label, run in zip(labels, read, strict=True))
+    names = (label_of(run, name, at) for at, ((name, _), run) in enumerate(zip(sources, read, strict=True), 1))
+    named = [run.named(name) for run, name in zip(read, distinct_names(list(names)), strict=True)]
     yield from map_parts(lambda run: clean(run, policies, "run").data, named)
 
 
