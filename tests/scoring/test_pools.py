@@ -40,3 +40,11 @@ def test_runs_whose_queries_and_scores_are_in_any_order_are_fused() -> None:
     other = {"q3": {"z": 2.0}, "q2": {"c": 5.0, "a": 9.0}}
     fused = rs.fuse([UNSORTED, other], "RRF(k=0)", depth=2).to_dict()
     assert fused == {"q2": {"a": 2.0, "c": 1.0}, "q3": {"z": 2.0, "a": 0.5}}
+
+
+@pytest.mark.parametrize("rows", [1, 3, 1000])
+def test_large_runs_with_ties_are_fused_as_small_ones(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [{f"q{i}": {f"d{j}": float(j % 3) for j in range(5)} for i in order} for order in ([0, 1, 2], [2, 0, 1])]
+    whole = rs.fuse(runs, "RRF(k=0)").frame
+    monkeypatch.setattr("rankscope.scoring.pools.IN_CACHE", rows)
+    assert rs.fuse(runs, "RRF(k=0)").frame.equals(whole)

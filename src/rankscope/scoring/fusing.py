@@ -21,7 +21,7 @@ from rankscope.rankers.normalisations import Normalisation
 from rankscope.rankers.rank_table import RankTable
 from rankscope.scoring.inputs import clean, distinct_names, label_of, named_runs, read_any
 from rankscope.scoring.policies import Policies
-from rankscope.scoring.pools import JoinedRuns, join_frames, map_pools, relevance_of
+from rankscope.scoring.pools import JoinedRuns, map_pools, relevance_of
 from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Qrels, Run
 
@@ -50,10 +50,10 @@ def refuse_unfit(fusion: Fusion, runs: Sequence[Run]) -> None:
     """Refuse fewer than two runs and a wrong number of weights (InputError), and runs without a common query (DataError)."""
     if len(runs) < 2:
         raise InputError(f"a fusion needs two runs or more, and {words.counted(len(runs), 'run')} was given")
-    given = len(fusion.run_weights)
-    if given and given != len(runs):
+    weights = len(fusion.run_weights)
+    if weights and weights != len(runs):
         raise InputError(
-            f"{fusion}: {words.counted(given, 'weight')} for {len(runs)} runs: give one per run, in their order"
+            f"{fusion}: {words.counted(weights, 'weight')} for {len(runs)} runs: give one per run, in their order"
         )
     seen: set[str] = set()
     for run in runs:
@@ -98,7 +98,7 @@ class RunsToFuse:
         def fused(pool: JoinedRuns) -> pl.DataFrame:
             return pool.run_of(self._scores(fusion, normalisation, pool.table, learned), k)
 
-        return join_frames([*(map_parts(fused, self.kept) if keep else map_pools(self.runs, self.order, fused))])
+        return pl.concat(map_parts(fused, self.kept) if keep else map_pools(self.runs, self.order, fused))
 
     def _scores(
         self, fusion: Fusion, normalisation: Normalisation | None, table: RankTable, learned: list[Array] | None

@@ -43,8 +43,9 @@ class _Ranked:
     """A run in order of rank, and the position of each of its queries among the queries of all runs."""
 
     blocks: Blocks
-    documents: pl.Series  # best first, query by query
+    documents: pl.Series
     scores: Array
+    rows: Array | None  # best first, query by query, or None if documents and scores are in this order
     place: Array  # of each query of the run
 
     @classmethod
@@ -54,9 +55,11 @@ class _Ranked:
             rows.append(at + RankedRun(part, order).rows)
             at += part.frame.height
         documents, scores, by = run.frame["doc_id"], run.frame["score"].to_numpy(), np.concatenate(rows)
-        if (by[1:] < by[:-1]).any():
-            documents, scores = documents.gather(column(by)), scores[by]
-        return cls(run.blocks, documents, scores, place)
+        if not (by[1:] < by[:-1]).any():
+            return cls(run.blocks, documents, scores, None, place)
+        if at > IN_CACHE:  # two copies of a large run would need too much memory
+            return cls(run.blocks, documents, scores, by, place)
+        return cls(run.blocks, documents.gather(column(by)), scores[by], None, place)
 
     def part(self, first: int, last: int, depth: int | None) -> tuple[pl.Series, Array, Array, Array]:
         """The documents of the queries from ``first`` to before ``last``, with the position of each query, each rank and each score."""
@@ -65,9 +68,10 @@ class _Ranked:
         size = size if depth is None else np.minimum(size, depth)
         rank = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
         query = np.repeat(self.place[chosen] - first, size)
-        if len(chosen) and start[-1] + size[-1] - start[0] == len(rank):  # without a gap
+        if self.rows is None and len(chosen) and start[-1] + size[-1] - start[0] == len(rank):  # without a gap
             return self.documents.slice(start[0], len(rank)), query, rank, self.scores[start[0] : start[0] + len(rank)]
         rows = np.repeat(start, size) + rank
+        rows = rows if self.rows is None else self.rows[rows]
         return self.documents.gather(column(rows)), query, rank, self.scores[rows]
 
 
@@ -105,11 +109,6 @@ def _pool(ranked: Sequence[_Ranked], queries: pl.Series, first: int, depth: int 
     size = np.bincount(query[first_of], minlength=len(queries))
     table = RankTable(row, run, score, rank + 1.0, len(ranked), size)
     return JoinedRuns(queries, texts.gather(column(first_of)), table)
-
-
-def join_frames(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The rows of several frames, one after the other."""
-    return pl.concat(frames)
 
 
 def relevance_of(pool: JoinedRuns, judgments: Qrels, level: float = 1.0) -> JoinedRuns:
