@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -71,18 +72,22 @@ class Blocks:
     code: Array
     whole: bool = False
 
+    @classmethod
+    def of(cls, size: Array, query: pl.Series) -> Blocks:
+        """Return blocks of different queries, one after the other."""
+        return cls(np.cumsum(size) - size, size, query, np.arange(len(size)), whole=True)
+
 
 def blocks_of(query: pl.Series) -> Blocks:
     """Find the blocks of equal neighbours in a column of query ids."""
     runs = query.rename("query").rle().struct.unnest()
     size, names = runs["len"].to_numpy().astype(np.int64), runs["value"].alias("query")
-    start = np.cumsum(size) - size
     unique = names.unique(maintain_order=True)
     if len(unique) == len(names):
-        return Blocks(start, size, names, np.arange(len(names)), whole=True)
+        return Blocks.of(size, names)
     numbers = pl.DataFrame({"query": unique}).with_row_index("code")
     codes = pl.DataFrame({"query": names}).join(numbers, on="query", how="left", maintain_order="left")
-    return Blocks(start, size, unique, codes["code"].to_numpy().astype(np.int64))
+    return Blocks(np.cumsum(size) - size, size, unique, codes["code"].to_numpy().astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +130,8 @@ class _Table:
     @cached_property
     def nan_rows(self) -> Array:
         """The rows with a score or grade that is not a number. A grade must also be finite and small enough to compute with."""
-        worth = self.frame[self.worth]
-        bad = worth.is_nan() if self.worth == "score" else ~worth.is_between(-HUGE, HUGE)
-        return np.flatnonzero(bad.to_numpy()) if bad.any() else NO_ROWS
+        worth = self.frame[self.worth].to_numpy()
+        return np.flatnonzero(np.isnan(worth) if self.worth == "score" else ~(np.abs(worth) <= HUGE))
 
     @cached_property
     def repetitions(self) -> Array:
@@ -253,6 +257,12 @@ class Run(_Table):
 
     worth: ClassVar[str] = "score"
 
+    def named(self, name: str) -> Run:
+        """Return the same run under another name, with what is known of its rows."""
+        run = copy(self)
+        object.__setattr__(run, "name", name)
+        return run
+
     def only_queries(self, first: int, last: int) -> Run:
         """The queries from position ``first`` in ``queries`` up to ``last``, without it. The rows of each query must be adjacent."""
         start = np.append(self.blocks.start, self.frame.height)
@@ -335,7 +345,7 @@ class Qrels(_Table):
         rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
         names = self.blocks.query.gather(column(at))
         part = Qrels(self._rows(rows, names, size), self.source, tuple(more))
-        part.__dict__["blocks"] = Blocks(np.cumsum(size) - size, size, names, np.arange(len(at)), whole=True)
+        part.__dict__["blocks"] = Blocks.of(size, names)
         return part
 
     def _slice(self, first: int, last: int) -> Qrels:

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.engines.base import ASPECTS, DataFacts, Order
+from rankscope.engines.orders import order_within
 from rankscope.errors import InputError
 from rankscope.lists import MANY, Array, Aspects, Ids, Judged, NarrowJudged, judged_order
 from rankscope.parallel import map_parts
@@ -336,7 +337,7 @@ class RankedRun:
         permutation = None
         if rising.any():
             # a stable sort keeps the order of the file among equals
-            permutation = np.lexsort((-score, np.repeat(np.arange(len(self.size)), self.size)))
+            permutation = order_within(np.repeat(np.arange(len(self.size)), self.size), -score)
             score = score[permutation]
         self.same = np.append(False, score[1:] == score[:-1])[: len(score)]
         self.same[self.start] = False
@@ -376,9 +377,8 @@ class RankedRun:
         rows = tied if permutation is None else permutation[tied]
         ids = self.run.frame["doc_id"].gather(column(rows))
         down = self.ties == "trec"
-        before = ids.shift(1)
-        right = (ids < before) if down else (ids > before)
-        if right.fill_null(True).to_numpy()[1:][group[1:] == group[:-1]].all():
+        before, after = ids[:-1], ids[1:]
+        if (after < before if down else after > before).to_numpy()[group[1:] == group[:-1]].all():
             return permutation
         by = pl.DataFrame({"group": column(group), "doc": ids, "row": column(rows)})
         by = by.sort("group", "doc", descending=[False, down])
@@ -400,6 +400,13 @@ class RankedRun:
             return row
         near = np.minimum(np.searchsorted(self.moved_row, row), len(self.moved_row) - 1)
         return np.where(self.moved_row[near] == row, self.moved_place[near], row)
+
+    @property
+    def rows(self) -> Array:
+        """The rows of the run in order."""
+        rows = np.arange(self.run.frame.height)
+        rows[self.moved_place] = self.moved_row
+        return rows
 
     def row_at(self, place: Array) -> Array:
         """The row of the run at each position."""

@@ -139,10 +139,14 @@ def make_run(
     what: str,
     name: str,
     sizes: tuple[int, int, int] | None = None,
+    blocks: Blocks | None = None,
 ) -> Run:
-    """Build the run; its first note names the format."""
-    blocks = blocks_of(frame["query_id"])
-    rows, queries, infinite = sizes or (len(frame), len(blocks.query), int(frame["score"].is_infinite().sum()))
+    """Build the run; its first note names the format.
+
+    ``sizes`` counts rows, queries and infinite scores of a run whose rows are not in ``frame``.
+    """
+    blocks = blocks or blocks_of(frame["query_id"])
+    rows, queries, infinite = sizes or (len(frame), len(blocks.query), int(np.isinf(frame["score"].to_numpy()).sum()))
     tag = f", tag {notes.tag}" if notes.tag else ""
     if infinite:
         notes.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")

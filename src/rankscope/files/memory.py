@@ -27,7 +27,7 @@ from rankscope.files.long import (
 )
 from rankscope.files.raw import Raw
 from rankscope.files.roles import ID_ROLES, NAMES, roles_of
-from rankscope.tables import Fault, Qrels, Run, Source
+from rankscope.tables import NO_ROWS, Blocks, Fault, Qrels, Run, Source, column
 from rankscope.words import plain_name
 
 UNNAMED = "(index)"  # the column of an index without a name
@@ -183,36 +183,37 @@ def read_dict(
     label = raw.label if raw else name or what
     if not source:
         raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
-    for query, value in source.items():
-        _refuse_odd(query, value, what, label)
-    rows = {query: value.tolist() if isinstance(value, np.ndarray) else value for query, value in source.items()}
-    # a set has no order of its own, and a result must not depend on hashing
-    rows = {q: sorted(value, key=str) if isinstance(value, (set, frozenset)) else value for q, value in rows.items()}
+    rows = {q: value if type(value) is dict else _checked(q, value, what, label) for q, value in source.items()}
     if what == "qrels" and not aspect and has_aspects(source):
         return _read_aspects(rows, label, name, raw)
-    sizes = [len(value) for value in rows.values()]
+    sizes = np.array([len(value) for value in rows.values()])
     reader_notes = ReaderNotes()
     queries = ids_of(source.keys(), label, "query", reader_notes)
     if len(set(queries)) < len(queries):
         twice = next(query for n, query in enumerate(queries) if query in queries[:n])
         raise InputError(f"{label}: query {twice!r} is there as text and as number: keep one")
-    docs = ids_of(chain.from_iterable(rows.values()), label, "document", reader_notes)
+    doc_ids, are_texts = _id_column(list(chain.from_iterable(rows.values())), label, reader_notes)
     value = "score" if what == "run" else "grade"
-    query_ids = pl.Series(queries, dtype=pl.String).gather(np.repeat(np.arange(len(sizes)), sizes))
-    doc_ids = pl.Series(docs, dtype=pl.String)
+    names = pl.Series("query", queries, dtype=pl.String)
+    query_ids = names.gather(column(np.repeat(np.arange(len(sizes)), sizes)))
     frame = pl.DataFrame({"query_id": query_ids, "doc_id": doc_ids, value: _values(rows.values(), what)})
     if what == "run" and all(not isinstance(value, Mapping) for value in rows.values()):
         frame = frame.with_columns(rank=(-pl.col("score")).cast(pl.Int64))
-    frame = _sound(frame, value, rows, label, reader_notes)
-    more = tuple(query for query, size in zip(queries, sizes, strict=True) if not size)
+    frame, every_row = _sound(frame, value, rows, label, reader_notes), frame
+    more = tuple(query for query, size in zip(queries, sizes.tolist(), strict=True) if not size)
     plain, title = Source(label, "dict"), "a dict"
     if raw:
         plain, title = raw.source(kind), f"{kind} {what}"
         name = name or stem(label)
     table: Run | Qrels = make_qrels(frame, plain, reader_notes, title) if what == "qrels" else make_run(
-        frame, plain, reader_notes, title.replace(kind, f"a {kind}", 1), name or "run"
+        frame, plain, reader_notes, title.replace(kind, f"a {kind}", 1), name or "run",
+        blocks=None if frame is not every_row else Blocks.of(sizes[sizes > 0], names.filter(sizes > 0)),
     )  # fmt: skip
-    return replace(table, more_queries=more) if more else table
+    if more:
+        object.__setattr__(table, "more_queries", more)
+    if are_texts and frame is every_row and all(isinstance(value, dict) for value in rows.values()):
+        table.__dict__["repetitions"] = NO_ROWS  # as keys of a dict differ
+    return table
 
 
 def has_aspects(source: Mapping[Any, Any]) -> bool:
@@ -244,7 +245,7 @@ def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Ra
     return Qrels(qrels.frame, replace(qrels.source, faults=faults), tuple(empty))
 
 
-def _refuse_odd(query: Any, value: Any, what: str, label: str) -> None:
+def _checked(query: Any, value: Any, what: str, label: str) -> Any:
     description = ""
     if isinstance(value, Iterator):
         description = f"a {type(value).__name__}, which can be read only once: make it a list"
@@ -258,6 +259,10 @@ def _refuse_odd(query: Any, value: Any, what: str, label: str) -> None:
         description = "a set, which has no order"
     if description:
         raise InputError(f"{label}: query {query!r} has {description}; {DICTS[what]}")
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    # a set has no order of its own, and a result must not depend on hashing
+    return sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
 
 
 def ids_of(values: Iterable[Any], label: str, noun: str, reader_notes: ReaderNotes | None = None) -> list[str]:
@@ -281,6 +286,15 @@ def ids_of(values: Iterable[Any], label: str, noun: str, reader_notes: ReaderNot
     if floats and reader_notes is not None:
         reader_notes.notes.append(f"{label}: the {noun} ids are {FLOAT_NOTE.removeprefix('ids as ')}")
     return _whole_letters([str(value) if isinstance(value, str) else str(int(value)) for value in ids], label, noun)
+
+
+def _id_column(ids: list[Any], label: str, notes: ReaderNotes) -> tuple[pl.Series, bool]:
+    """Return ids of documents as a column, and True if all were texts."""
+    with suppress(TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):  # for numbers and half characters
+        texts = pl.Series(ids, dtype=pl.String)
+        if not texts.null_count():
+            return texts, True
+    return pl.Series(ids_of(ids, label, "document", notes), dtype=pl.String), False
 
 
 def _whole_letters(ids: list[str], label: str, noun: str) -> list[str]:
@@ -309,11 +323,11 @@ def _row_values(value: Any, what: str) -> Iterable[Any]:
 
 
 def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, notes: ReaderNotes) -> pl.DataFrame:
+    if not frame[value].null_count() and (value == "score" or not np.isnan(frame[value].to_numpy()).any()):
+        return frame
     good = frame[value].is_not_null()
     if value == "grade":
         good &= frame[value].is_not_nan().fill_null(False)
-    if good.all():
-        return frame
     cells = list(chain.from_iterable(_row_values(v, "qrels") for v in rows.values()))
     for row in np.flatnonzero(~good.to_numpy()).tolist():
         query, doc, cell = frame["query_id"][row], frame["doc_id"][row], cells[row]

@@ -34,7 +34,7 @@ def find_normalisation(normalise: Any, fusion: Fusion) -> Normalisation | None:
         return MinMax() if fusion.of_scores else None
     if isinstance(normalise, str) and normalise.casefold() == "none":
         return None
-    found = Normalisation.read(normalise)
+    normalisation = Normalisation.read(normalise)
     if not fusion.of_scores:
         raise InputError(f"normalise={normalise}: {fusion} uses ranks only: leave the normalisation out")
-    return found
+    return normalisation

@@ -175,7 +175,9 @@ class RRF(Fusion, aliases=("rrf", "reciprocal_rank_fusion")):
     source = "Cormack, Clarke and Büttcher, Reciprocal rank fusion outperforms Condorcet, SIGIR 2009"
 
     def scores(self, table: RankTable) -> Array:
-        return table.total_at_ranks(lambda rank: 1.0 / (self.k + rank), self.weights_of(table))
+        return table.total_at_ranks(
+            lambda rank: 1.0 / (self.k + rank), self.weights_of(table) if self.weights else None
+        )
 
 
 class ISR(Fusion, aliases=("isr",)):

@@ -46,8 +46,8 @@ class CrossEncoderScorer:
     def __call__(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Return the score of each pair of the query and a text."""
         pairs = [(query, text) for text in texts]
-        found: Array = self.model.predict(pairs, batch_size=self.batch_size, show_progress_bar=False)
-        return np.asarray(found, dtype=np.float64).ravel().tolist()
+        scores: Array = self.model.predict(pairs, batch_size=self.batch_size, show_progress_bar=False)
+        return np.asarray(scores, dtype=np.float64).ravel().tolist()
 
 
 def scores_of_texts(scorer: TextScorer, query_id: str, query: str, texts: Sequence[str]) -> Array:

@@ -17,6 +17,13 @@ class _Trained(Fusion):
 
     learns = True
 
+    def learn(self, table: RankTable) -> list[Array]:
+        return [self.values(table, run, np.flatnonzero(table.found[:, run])) for run in range(table.runs)]
+
+    def values(self, table: RankTable, run: int, rows: Array) -> Array:
+        """The values of a run from a table with ``relevant``, and the rows that the run retrieved."""
+        raise TypeError(f"{type(self).__name__} does not learn")
+
     def scores_with(self, table: RankTable, learned: list[Array]) -> Array:
         out = np.zeros(len(table))
         for run, values in enumerate(learned):
@@ -26,7 +33,7 @@ class _Trained(Fusion):
 
     def value(self, table: RankTable, rows: Array, run: int, values: Array) -> Array:
         """The contribution of a run to these rows: by default the value at the rank, 0 beyond the ranks of the training."""
-        at = table.ranks[rows, run].astype(np.int64) - 1
+        at = _at(table, rows, run)
         return np.where(at < len(values), values[np.minimum(at, len(values) - 1)], 0.0)
 
 
@@ -35,8 +42,8 @@ class PosFuse(_Trained, aliases=("posfuse",)):
 
     source = "Lillis, Zhang, Toolan, Collier, Leonard and Dunnion, Estimating probabilities for effective data fusion, SIGIR 2010"
 
-    def learn(self, table: RankTable) -> list[Array]:
-        return [_share_at_ranks(table, run) for run in range(table.runs)]
+    def values(self, table: RankTable, run: int, rows: Array) -> Array:
+        return _hits(table, run, rows) / np.maximum(np.bincount(_at(table, rows, run), minlength=1), 1)
 
 
 class SlideFuse(PosFuse, aliases=("slidefuse",)):
@@ -46,7 +53,7 @@ class SlideFuse(PosFuse, aliases=("slidefuse",)):
     source = "Lillis, Toolan, Collier and Dunnion, Extending probabilistic data fusion using sliding windows, ECIR 2008"
 
     def value(self, table: RankTable, rows: Array, run: int, values: Array) -> Array:
-        at, length = table.ranks[rows, run].astype(np.int64) - 1, table.retrieved[rows, run].astype(np.int64)
+        at, length = _at(table, rows, run), table.retrieved[rows, run].astype(np.int64)
         first, last = np.maximum(at - self.window, 0), np.minimum(at + self.window, length - 1)
         sums = np.append(0.0, np.cumsum(values))
         until = np.minimum(last + 1, len(values))
@@ -59,21 +66,13 @@ class BayesFuse(_Trained, aliases=("bayesfuse",)):
     source = "Aslam and Montague, Models for metasearch, SIGIR 2001"
     ends = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
-    def learn(self, table: RankTable) -> list[Array]:
-        out = []
-        for run in range(table.runs):
-            hits, queries, start, odds = _hits_at_ranks(table, run), _lists(table, run), 0, np.empty(self.ends[-1])
-            for end in self.ends:
-                share = float(hits[start:end].sum()) / (end - start) / queries
-                share = share or 0.001
-                odds[start:end] = np.log(share / ((1.0 - share) or 0.001))
-                start = end
-            out.append(odds)
-        return out
+    def values(self, table: RankTable, run: int, rows: Array) -> Array:
+        shares = _shares_of_segments(table, run, rows, self.ends)
+        shares = np.where(shares == 0, 0.001, shares)
+        return np.asarray(np.log(shares / np.where(shares == 1, 0.001, 1.0 - shares)))
 
     def value(self, table: RankTable, rows: Array, run: int, values: Array) -> Array:
-        at = np.minimum(table.ranks[rows, run].astype(np.int64) - 1, len(values) - 1)
-        return np.asarray(values[at] - MISSING)
+        return np.asarray(values[np.minimum(_at(table, rows, run), len(values) - 1)] - MISSING)
 
     def scores_with(self, table: RankTable, learned: list[Array]) -> Array:
         return super().scores_with(table, learned) + MISSING * len(learned)
@@ -88,17 +87,14 @@ class ProbFuse(_Trained, aliases=("probfuse",)):
     segments: Annotated[int, Param("equal segments of each list", low=1)] = 25
     source = "Lillis, Toolan, Collier and Dunnion, ProbFuse: a probabilistic approach to data fusion, SIGIR 2006"
 
-    def learn(self, table: RankTable) -> list[Array]:
-        out = []
-        for run in range(table.runs):
-            rows = np.flatnonzero(table.found[:, run])
-            key = table.query[rows] * self.segments + self._segment(table, rows, run)
-            many = len(table.sizes) * self.segments
-            size = np.bincount(key, minlength=many)
-            hits = np.bincount(key, weights=_relevant(table)[rows], minlength=many)
-            shares = np.divide(hits, size, out=np.zeros(many), where=size > 0).reshape(-1, self.segments)
-            out.append(shares.sum(axis=0) / _lists(table, run))
-        return out
+    def values(self, table: RankTable, run: int, rows: Array) -> Array:
+        key, many = (
+            table.query[rows] * self.segments + self._segment(table, rows, run),
+            len(table.sizes) * self.segments,
+        )
+        hits = np.bincount(key, weights=_relevant(table)[rows], minlength=many)
+        shares = (hits / np.maximum(np.bincount(key, minlength=many), 1)).reshape(-1, self.segments)
+        return np.asarray(shares.sum(axis=0) / _lists(table, rows))
 
     def value(self, table: RankTable, rows: Array, run: int, values: Array) -> Array:
         at = self._segment(table, rows, run)
@@ -116,15 +112,8 @@ class SegFuse(_Trained, aliases=("segfuse",)):
     source = "Shokouhi, Segmentation of search engine results for effective data-fusion, ECIR 2007"
     ends = tuple(10 * 2 ** (k - 1) - 5 for k in range(1, 11))
 
-    def learn(self, table: RankTable) -> list[Array]:
-        out = []
-        for run in range(table.runs):
-            hits, start, shares = _hits_at_ranks(table, run), 0, np.zeros(self.ends[-1])
-            for end in self.ends:
-                shares[start:end] = hits[start:end].sum() / (end - start) / _lists(table, run)
-                start = end
-            out.append(shares)
-        return out
+    def values(self, table: RankTable, run: int, rows: Array) -> Array:
+        return _shares_of_segments(table, run, rows, self.ends)
 
     def value(self, table: RankTable, rows: Array, run: int, values: Array) -> Array:
         return np.asarray(super().value(table, rows, run, values) * (table.scores[rows, run] + 1.0))
@@ -135,20 +124,15 @@ class MAPFuse(_Trained, aliases=("mapfuse",)):
 
     source = "Lillis, Zhang, Toolan, Collier, Leonard and Dunnion, Estimating probabilities for effective data fusion, SIGIR 2010"
 
-    def learn(self, table: RankTable) -> list[Array]:
+    def values(self, table: RankTable, run: int, rows: Array) -> Array:
         if table.known is None:
             raise TypeError("training needs the number of relevant documents per query")
-        out = []
-        for run in range(table.runs):
-            rows = np.flatnonzero(table.found[:, run] & (_relevant(table) > 0))
-            rows = rows[np.lexsort((table.ranks[rows, run], table.query[rows]))]
-            query = table.query[rows]
-            before = np.arange(len(rows)) - np.searchsorted(query, query)
-            precision = (before + 1.0) / table.ranks[rows, run]
-            total = np.bincount(query, weights=precision, minlength=len(table.sizes))
-            values = np.divide(total, table.known, out=np.zeros(len(total)), where=table.known > 0)
-            out.append(np.array([values.mean()]))
-        return out
+        rows = rows[_relevant(table)[rows] > 0]
+        rows = rows[np.lexsort((table.ranks[rows, run], table.query[rows]))]
+        query = table.query[rows]
+        before = np.arange(len(rows)) - np.searchsorted(query, query)
+        total = np.bincount(query, weights=(before + 1.0) / table.ranks[rows, run], minlength=len(table.sizes))
+        return np.array([np.divide(total, table.known, out=np.zeros(len(total)), where=table.known > 0).mean()])
 
     def value(self, table: RankTable, rows: Array, run: int, values: Array) -> Array:
         return np.asarray(values[0] / table.ranks[rows, run])
@@ -160,18 +144,21 @@ def _relevant(table: RankTable) -> Array:
     return table.relevant
 
 
-def _lists(table: RankTable, run: int) -> int:
-    """The number of queries for which a run retrieved documents, at least 1."""
-    return max(len(np.unique(table.query[table.found[:, run]])), 1)
+def _lists(table: RankTable, rows: Array) -> int:
+    """The number of queries of some rows, at least 1."""
+    return max(len(np.unique(table.query[rows])), 1)
 
 
-def _hits_at_ranks(table: RankTable, run: int) -> Array:
-    rows = np.flatnonzero(table.found[:, run])
-    at = table.ranks[rows, run].astype(np.int64) - 1
-    return np.bincount(at, weights=_relevant(table)[rows], minlength=1)
+def _at(table: RankTable, rows: Array, run: int) -> Array:
+    return np.asarray(table.ranks[rows, run].astype(np.int64) - 1)
 
 
-def _share_at_ranks(table: RankTable, run: int) -> Array:
-    rows = np.flatnonzero(table.found[:, run])
-    lists = np.bincount(table.ranks[rows, run].astype(np.int64) - 1, minlength=1)
-    return _hits_at_ranks(table, run) / np.maximum(lists, 1)
+def _hits(table: RankTable, run: int, rows: Array) -> Array:
+    return np.bincount(_at(table, rows, run), weights=_relevant(table)[rows], minlength=1)
+
+
+def _shares_of_segments(table: RankTable, run: int, rows: Array, ends: tuple[int, ...]) -> Array:
+    """The share of relevant documents in the segment of each rank, for segments of ranks with these ends."""
+    hits, sizes = _hits(table, run, rows), np.diff((0, *ends))
+    sums = [hits[end - size : end].sum() for end, size in zip(ends, sizes.tolist(), strict=True)]
+    return np.repeat(sums / sizes / _lists(table, rows), sizes)

@@ -21,21 +21,19 @@ from rankscope.rankers.normalisations import Normalisation
 from rankscope.rankers.rank_table import RankTable
 from rankscope.scoring.inputs import clean, distinct_names, label_of, named_runs, read_any
 from rankscope.scoring.policies import Policies
-from rankscope.scoring.pools import JoinedRuns, join_frames, map_pools, relevance_of
+from rankscope.scoring.pools import JoinedRuns, map_pools, relevance_of
 from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Qrels, Run
 
 
 def read_tables(runs: Any, policies: Policies) -> Iterator[Run]:
     """Yield the runs of a call as tables, cleaned as the policies ask, each under its own name."""
-    pairs = list(named_runs(runs))
-    read = list(map_parts(lambda one: run_of(read_any("run", one[1], one[0], reading=policies)), pairs))
+    sources = list(named_runs(runs))
+    read = list(map_parts(lambda one: run_of(read_any("run", one[1], one[0], reading=policies)), sources))
     if policies.columns is not None:
         policies.columns.refuse_absent()
-    labels = distinct_names(
-        [label_of(run, name, at) for at, ((name, _), run) in enumerate(zip(pairs, read, strict=True), 1)]
-    )
-    named = (replace(run, name=label) for label, run in zip(labels, read, strict=True))
+    names = (label_of(run, name, at) for at, ((name, _), run) in enumerate(zip(sources, read, strict=True), 1))
+    named = [run.named(name) for run, name in zip(read, distinct_names(list(names)), strict=True)]
     yield from map_parts(lambda run: clean(run, policies, "run").data, named)
 
 
@@ -100,7 +98,7 @@ class RunsToFuse:
         def fused(pool: JoinedRuns) -> pl.DataFrame:
             return pool.run_of(self._scores(fusion, normalisation, pool.table, learned), k)
 
-        return join_frames([*(map_parts(fused, self.kept) if keep else map_pools(self.runs, self.order, fused))])
+        return pl.concat(map_parts(fused, self.kept) if keep else map_pools(self.runs, self.order, fused))
 
     def _scores(
         self, fusion: Fusion, normalisation: Normalisation | None, table: RankTable, learned: list[Array] | None

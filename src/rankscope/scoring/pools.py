@@ -16,7 +16,7 @@ from rankscope.engines.orders import number_texts, order_within
 from rankscope.lists import Array
 from rankscope.parallel import map_parts
 from rankscope.rankers.rank_table import RankTable
-from rankscope.tables import IN_CACHE, Qrels, Run
+from rankscope.tables import IN_CACHE, Blocks, Qrels, Run, column
 
 T = TypeVar("T")
 
@@ -34,48 +34,63 @@ class JoinedRuns:
         order = order_within(self.table.query, -scores)
         if most is not None:
             order = order[np.arange(len(order)) - self.table.starts[self.table.query] < most]
-        names = self.queries[self.table.query[order]].alias("query_id")
-        return pl.DataFrame({"query_id": names, "doc_id": self.documents[order], "score": scores[order]})
+        names = self.queries.gather(column(self.table.query[order]))
+        return pl.DataFrame({"query_id": names, "doc_id": self.documents.gather(column(order)), "score": scores[order]})
 
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
     """A run in order of rank, and the position of each of its queries among the queries of all runs."""
 
-    run: Run
-    rows: Array  # best first, query by query
+    blocks: Blocks
+    documents: pl.Series
+    scores: Array
+    rows: Array | None  # best first, query by query, or None if documents and scores are in this order
     place: Array  # of each query of the run
 
     @classmethod
-    def of(cls, run: Run, order: Order, names: pl.DataFrame) -> _Ranked:
-        run, rows, at = run.by_query(), [np.empty(0, dtype=np.int64)], 0
+    def of(cls, run: Run, order: Order, place: Array) -> _Ranked:
+        rows, at = [np.empty(0, dtype=np.int64)], 0
         for part in run.parts(IN_CACHE):
-            rows.append(at + RankedRun(part, order).row_at(np.arange(part.frame.height)))
+            rows.append(at + RankedRun(part, order).rows)
             at += part.frame.height
-        own = pl.DataFrame({"query": run.blocks.query})
-        place = own.join(names, on="query", how="left", maintain_order="left")["place"].to_numpy().astype(np.int64)
-        return cls(run, np.concatenate(rows), place)
+        documents, scores, by = run.frame["doc_id"], run.frame["score"].to_numpy(), np.concatenate(rows)
+        if not (by[1:] < by[:-1]).any():
+            return cls(run.blocks, documents, scores, None, place)
+        if at > IN_CACHE:  # two copies of a large run would need too much memory
+            return cls(run.blocks, documents, scores, by, place)
+        return cls(run.blocks, documents.gather(column(by)), scores[by], None, place)
 
-    def part(self, first: int, last: int, depth: int | None) -> tuple[Array, Array, Array]:
-        """The rows of the queries from ``first`` to before ``last``, with the position of each query and each rank."""
-        blocks, chosen = self.run.blocks, np.flatnonzero((self.place >= first) & (self.place < last))
-        size = blocks.size[chosen] if depth is None else np.minimum(blocks.size[chosen], depth)
+    def part(self, first: int, last: int, depth: int | None) -> tuple[pl.Series, Array, Array, Array]:
+        """The documents of the queries from ``first`` to before ``last``, with the position of each query, each rank and each score."""
+        chosen = np.flatnonzero((self.place >= first) & (self.place < last))
+        start, size = self.blocks.start[chosen], self.blocks.size[chosen]
+        size = size if depth is None else np.minimum(size, depth)
         rank = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-        return (
-            self.rows[np.repeat(blocks.start[chosen], size) + rank],
-            np.repeat(self.place[chosen] - first, size),
-            rank,
-        )
+        query = np.repeat(self.place[chosen] - first, size)
+        if self.rows is None and len(chosen) and start[-1] + size[-1] - start[0] == len(rank):  # without a gap
+            return self.documents.slice(start[0], len(rank)), query, rank, self.scores[start[0] : start[0] + len(rank)]
+        rows = np.repeat(start, size) + rank
+        rows = rows if self.rows is None else self.rows[rows]
+        return self.documents.gather(column(rows)), query, rank, self.scores[rows]
 
 
 def map_pools(runs: Sequence[Run], order: Order, then: Callable[[JoinedRuns], T], rows: int = IN_CACHE) -> Iterator[T]:
-    """Yield the results of a function on the documents of all runs, in parts of whole queries with about this many rows."""
-    queries = pl.concat([run.by_query().blocks.query.alias("query") for run in runs]).unique(maintain_order=True)
+    """Yield the results of a function on the documents of all runs, in parts of whole queries with about this many rows.
+
+    Queries come in the order of their first appearance in the runs. A run must hold no pair twice and no NaN score.
+    """
+    runs = [run.by_query() for run in runs]
+    every = pl.concat([run.blocks.query.alias("query") for run in runs])
+    queries = every.unique(maintain_order=True)
     names = pl.DataFrame({"query": queries}).with_row_index("place")
-    ranked = list(map_parts(lambda run: _Ranked.of(run, order, names), runs))
+    place = every.to_frame().join(names, on="query", how="left", maintain_order="left")["place"].to_numpy()
+    ends = np.cumsum([len(run.blocks.size) for run in runs])
+    places = np.split(place.astype(np.int64), ends[:-1])
+    ranked = list(map_parts(lambda pair: _Ranked.of(pair[0], order, pair[1]), zip(runs, places, strict=True)))
     sizes = np.zeros(len(queries), dtype=np.int64)
     for one in ranked:
-        sizes[one.place] += one.run.blocks.size
+        sizes[one.place] += one.blocks.size
     ends, cuts = np.cumsum(sizes), [0]
     while cuts[-1] < len(sizes):
         done = ends[cuts[-1] - 1] if cuts[-1] else 0
@@ -87,22 +102,13 @@ def map_pools(runs: Sequence[Run], order: Order, then: Callable[[JoinedRuns], T]
 
 def _pool(ranked: Sequence[_Ranked], queries: pl.Series, first: int, depth: int | None) -> JoinedRuns:
     parts = [one.part(first, first + len(queries), depth) for one in ranked]
-    texts = pl.concat([one.run.frame["doc_id"][part[0]] for one, part in zip(ranked, parts, strict=True)], rechunk=True)
-    query = np.concatenate([part[1] for part in parts])
+    texts = pl.concat([part[0] for part in parts], rechunk=True)
+    query, rank, score = (np.concatenate([part[i] for part in parts]) for i in (1, 2, 3))
     first_of, row = number_texts(query, texts, falling=True)
-    run = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
-    score = np.concatenate(
-        [one.run.frame["score"].to_numpy()[part[0]] for one, part in zip(ranked, parts, strict=True)]
-    )
-    rank = np.concatenate([part[2] for part in parts]) + 1.0
+    run = np.repeat(np.arange(len(parts)), [len(part[1]) for part in parts])
     size = np.bincount(query[first_of], minlength=len(queries))
-    table = RankTable(row, run, score, rank, len(ranked), size)
-    return JoinedRuns(queries, texts[first_of], table)
-
-
-def join_frames(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The rows of several frames, one after the other."""
-    return pl.concat(frames)
+    table = RankTable(row, run, score, rank + 1.0, len(ranked), size)
+    return JoinedRuns(queries, texts.gather(column(first_of)), table)
 
 
 def relevance_of(pool: JoinedRuns, judgments: Qrels, level: float = 1.0) -> JoinedRuns:

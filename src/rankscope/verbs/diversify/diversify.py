@@ -78,17 +78,13 @@ def diversify(  # noqa: PLR0913 - one keyword per option
     if qrels is None:
         if metrics is not None:
             raise InputError(in_caller_syntax("metrics need judgments: add --qrels"))
-        return Diversification([Family([near], _pair(near), how, lists.name)], after, diversifier, [], None)
+        return Diversification([Family([near], [(after.name, lists.name)], how, lists.name)], after, diversifier, [], None)
     others = {str(level): _reordered(lists, pools, diversifier.having(diversity=level), f"diversity={level:g}") for level in _checked(levels)}
     panels, request = _scored(qrels, [lists.reordered({}, lists.name), after, *others.values()], metrics, known, policies)
     trade = [Level(level, {p.name: p.means[run.name] for p in panels}) for level, run in zip(levels, others.values(), strict=True)]
     both = [panel.of_rows([0, 1]) for panel in panels]
-    return Diversification([Family([*both, near], _pair(both[0]), how, lists.name)], after, diversifier, trade, request)
+    return Diversification([Family([*both, near], [(after.name, lists.name)], how, lists.name)], after, diversifier, trade, request)
 # fmt: on
-
-
-def _pair(panel: Panel) -> list[tuple[str, str]]:
-    return [(panel.systems[1], panel.systems[0])]
 
 
 def _checked(levels: Sequence[float]) -> Sequence[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rankscope.declared import whole_number
 from rankscope.errors import InputError
 from rankscope.files import qrels_of
 from rankscope.lists import Array
@@ -41,8 +42,8 @@ def fuse(  # noqa: PLR0913 - one keyword per option
     """
     fusion = find_fusion(method)
     normalisation = find_normalisation(normalise, fusion)
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
-        raise InputError(f"k={k!r}: the number of documents per query is a whole number of 1 or more")
+    if k is not None:
+        whole_number("k", k, 1, "the number of documents per query is a whole number of 1 or more")
     policies = Policies(ties=ties, depth=depth, duplicates=duplicates, columns=columns)
     order = order_for_fusion(policies)
     rankings = RunsToFuse(list(read_tables(runs, policies)), order)

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Unpack
 
+from rankscope.declared import whole_number
 from rankscope.engines.base import TIES, Order
 from rankscope.engines.top import top
 from rankscope.errors import InputError
 from rankscope.metrics import Metric
+from rankscope.panels.samples import SIGNS
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import clean, read_inputs
 from rankscope.scoring.keywords import PolicyOptions, with_policies
@@ -45,8 +47,7 @@ def pool(
     [('x', 1.0, 0.5), ('y', 0.5, 0.5)]
     """
     refuse_unknown(policies, "pool", ("pool_depth",))
-    if isinstance(pool_depth, bool) or not isinstance(pool_depth, int) or pool_depth < 1:
-        raise InputError(f"pool_depth={pool_depth!r}: how many documents of each ranking were pooled, a whole number of at least 1")
+    whole_number("pool_depth", pool_depth, 1, "how many documents of each ranking were pooled, a whole number of at least 1")
     request = Request.of(metrics, policies)
     grades, read = read_inputs(qrels, runs, request.policies)
     if len(read) < 2:
@@ -87,6 +88,6 @@ def _rank(scores: Scores, metric: Metric, run: str, value: float) -> int | None:
     """Return the position of a run with this value among the others, or None if neither high nor low is better."""
     if metric.better == "neither":
         return None
-    sign = 1 if metric.better == "higher" else -1
+    sign = SIGNS[metric.better]
     others = [mean.value for mean in scores.board if mean.metric == metric and mean.run != run]
     return 1 + sum(sign * other > sign * value for other in others)

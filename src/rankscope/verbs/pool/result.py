@@ -11,6 +11,7 @@ from itertools import combinations
 from rankscope import words
 from rankscope.lists.overlap import kendall
 from rankscope.metrics import Metric
+from rankscope.panels.samples import SIGNS
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, View
 
@@ -88,10 +89,7 @@ class PoolReport(OfScores):
     def agreements(self) -> list[Agreement]:
         """Each pair of metrics that have a direction, with how far they order the systems alike."""
         directed = [metric for metric in self.scores.metrics if metric.better != "neither"]
-        values = {
-            m: [(1 if m.better == "higher" else -1) * self.scores[run.name, str(m)] for run in self.scores.runs]
-            for m in directed
-        }
+        values = {m: [SIGNS[m.better] * self.scores[run.name, str(m)] for run in self.scores.runs] for m in directed}
         return [Agreement(one, two, kendall(values[one], values[two])) for one, two in combinations(directed, 2)]
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.declared import parameters
+from rankscope.declared import parameters, whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array
 from rankscope.panels.samples import SIGNS, Measure, mean
@@ -30,6 +30,7 @@ class System:
 
     learns = False
     space: Space
+    given_runs: Sequence[Run] = ()
 
     def run(self, point: Point, queries: Queries | None = None) -> Any:
         """Return the ranking of all queries."""
@@ -42,11 +43,11 @@ class System:
     @property
     def usual(self) -> Point | None:
         """The point to start from, or None."""
-        return next(iter(_first(self.space)), None)
+        return _first(self.space)
 
 
-def _first(space: Space) -> list[Point]:
-    return [{name: choice.points()[0] for name, choice in space.items()}]
+def _first(space: Space) -> Point:
+    return {name: choice.points()[0] for name, choice in space.items()}
 
 
 class RunChoice(System):
@@ -56,7 +57,7 @@ class RunChoice(System):
         """Raises InputError for a single run."""
         if len(runs) < 2:
             raise InputError("there is one run, so nothing to choose: give more runs, or a method with parameters")
-        self.by_name = {run.name: run for run in runs}
+        self.given_runs, self.by_name = runs, {run.name: run for run in runs}
         self.space = {"run": ParameterValues(tuple(self.by_name))}
 
     def run(self, point: Point, queries: Queries | None = None) -> Any:
@@ -87,11 +88,10 @@ class Fused(System):
     ) -> None:
         """Raises InputError for values that the runs or the method cannot have."""
         self.runs, self.fusion, self.normalise, self.qrels = runs, fusion, normalise, qrels
-        self.learns = self.fusion.learns
-        refuse_unfit(self.fusion, runs.runs)
+        self.given_runs, self.learns = runs.runs, fusion.learns
+        refuse_unfit(fusion, runs.runs)
         self.space = read_space(space, len(runs.runs))
-        for point in _first(self.space):
-            self.parts(point)
+        self.parts(_first(self.space))
 
     def parts(self, point: Point) -> tuple[Fusion, Any]:
         """Return the fusion and the normalisation at a point."""
@@ -116,7 +116,7 @@ class Fused(System):
         if self.learns:
             return None
         settings = {name: getattr(self.fusion, name) for name in self.space if hasattr(self.fusion, name)}
-        return {**_first(self.space)[0], **settings} if {"normalise", "method"} & set(self.space) else settings
+        return {**_first(self.space), **settings} if {"normalise", "method"} & set(self.space) else settings
 
 
 def space_of_fusion(fusion: Fusion, normalise: Any, space: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -128,17 +128,14 @@ def space_of_fusion(fusion: Fusion, normalise: Any, space: Mapping[str, Any] | N
     known = parameters(type(fusion))
     values = {"weights": "simplex"} if not space and "weights" in known else space or {}
     if not values and not fusion.learns:
-        raise InputError(f"{fusion} has no weights: name a parameter and its values, like --vary {_example(known)}")
+        example = f"{next(iter(known))}=1,10,60" if known else "normalise=min_max,z_score"
+        raise InputError(f"{fusion} has no weights: name a parameter and its values, like --vary {example}")
     for name in values:
         if name not in {*known, "normalise", "method"}:
             takes = words.listing([*known, "normalise", "method"], 9, last="or")
             raise InputError(f"--vary {name}: {type(fusion).__name__} has no {name}: vary {takes}")
     read_space(values, 2)
     return values
-
-
-def _example(known: Mapping[str, Any]) -> str:
-    return f"{next(iter(known))}=1,10,60" if known else "normalise=min_max,z_score"
 
 
 class TriedPoints:
@@ -187,8 +184,7 @@ class TriedPoints:
 
 def folds_of(queries: Sequence[str], folds: Any, clusters: Array | None, seed: int) -> Array:
     """Return the fold of each query, at random. Queries of one cluster share a fold. Raises InputError or DataError."""
-    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
-        raise InputError(f"folds={folds!r}: the number of parts of the queries is a whole number of 2 or more")
+    whole_number("folds", folds, 2, "the number of parts of the queries is a whole number of 2 or more")
     groups = np.arange(len(queries)) if clusters is None else clusters
     count = len(np.unique(groups))
     if count < folds:

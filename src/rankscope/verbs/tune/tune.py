@@ -19,6 +19,7 @@ from rankscope.panels.families import Family
 from rankscope.panels.margin import Margin, read_margin, split_margin
 from rankscope.panels.method import Method, method_of
 from rankscope.panels.panel import Panel
+from rankscope.panels.samples import SIGNS
 from rankscope.rankers.catalogue import find_fusion
 from rankscope.rankers.fusions import Fusion
 from rankscope.rankers.searches import Point, Search
@@ -27,7 +28,6 @@ from rankscope.scoring.fusing import RunsToFuse, order_for_fusion, read_tables
 from rankscope.scoring.measurements import in_clusters, lead_first
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
-from rankscope.tables import Run
 from rankscope.verbs.tune.candidates import (
     Built,
     Fused,
@@ -80,11 +80,10 @@ def tune(  # noqa: PLR0913 - one keyword per option
         raise InputError(f"{both[0]} decides, and is a guardrail: name another guardrail")
     request = Request.of(list(dict.fromkeys([*lead, *guards])), {"seed": seed, **policies})
     _refuse_without_mean(request)
-    finder: Search = Search.read(search)
     margins = {str(metric): margin for metric, margin in guards.items() if margin is not None}
     how = method_of(test=test, interval=interval, alpha=alpha, margin=margins or None, seed=seed)
     fusion = None if method is None else find_fusion(method)
-    values = _values(runs, fusion, normalise, space)
+    finder, values = Search.read(search), _values(runs, fusion, normalise, space)
     grades = read_judgments(qrels, request)
     system = _system(runs, fusion, normalise, values, request, grades)
     queries = sorted(grades.queries)
@@ -156,19 +155,17 @@ def _measured(
     candidates, everything = judge.candidates, np.ones(len(judge.candidates.queries), dtype=bool)
     chosen = judge.best(everything)
     same = candidates.values(chosen, judge.names(everything))
-    held_out, parts = np.full_like(same, np.nan), []
-    frames = []
+    held_out, parts, frames = np.full_like(same, np.nan), [], []
     for number in range(judge.folds):
         inside = judge.fold == number
         point = judge.best(~inside)
         values = candidates.values(point, judge.names(~inside))
         held_out[:, inside] = values[:, inside]
-        name = candidates.system.name(point)
         gains = [
             candidates.means(v, where)[0] - candidates.means(judge.base, where)[0]
             for v, where in ((judge.values(point, ~inside), ~inside), (values, inside))
         ]
-        parts.append(FoldChoice(number + 1, name, int(inside.sum()), *gains))
+        parts.append(FoldChoice(number + 1, candidates.system.name(point), int(inside.sum()), *gains))
         frames.append((judge.names(inside), point, judge.names(~inside)))
 
     def contrasts(values: Array) -> Family:
@@ -181,7 +178,7 @@ def _measured(
 
     optimistic: Contrast = contrasts(same).contrasts[0]
     system = candidates.system
-    tried = [(point, candidates.means(candidates.known[key, None], everything)[0] * (1 if candidates.measures[0].better == "higher" else -1))
+    tried = [(point, candidates.means(candidates.known[key, None], everything)[0] * SIGNS[candidates.measures[0].better])
              for key, point in candidates.points.items() if (key, None) in candidates.known]  # fmt: skip
     return Tuning(
         [contrasts(held_out)], optimistic, parts, chosen, system.name(chosen), str(judge.search), request, guards, tried,
@@ -219,12 +216,10 @@ def _system(
 def _baseline(candidates: TriedPoints, named: str | None) -> tuple[str, Array]:
     """Return the name and the values of the baseline."""
     system = candidates.system
-    known: dict[str, Run] = {}
-    if isinstance(system, RunChoice | Fused):
-        known = {run.name: run for run in (system.runs.runs if isinstance(system, Fused) else system.by_name.values())}
+    known = {run.name: run for run in system.given_runs}
     if named is None and system.usual is not None:
         return system.name(system.usual), candidates.values(system.usual)
-    name = named if named is not None else next(iter(known))
+    name = next(iter(known)) if named is None else named
     if name not in known:
         raise InputError(f"baseline {name!r}: no run is called that{words.hint(name, known)}")
     return name, candidates.of_run(name, known[name])
