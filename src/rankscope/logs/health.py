@@ -139,6 +139,7 @@ def examine(
     quick = log.rows > MAX_ROWS_FOR_GROUPED_CHECKS and not whole
     log = replace(log, part=PART) if log.rows > PART else log
     unused = set() if metrics is None else {*OUTCOMES, *PROPENSITIES}.difference(*(one.reads(log) for one in metrics))
+    unused |= {"timestamp"} if log.events is not None else set()  # whoever read the events said which have no time
     checks = [one for one in LOG_CHECKS if log.has(*one.needs) and unused.isdisjoint(one.needs)]
     by_row = [one for one in checks if not one.by and not (quick and one.rule is rules.EmptyId)]
     outcomes = [name for name in _with_zeros(log, metrics) if log.has(name) and name not in unused]
@@ -360,7 +361,7 @@ def _repeated(log: Log, whole: bool) -> Iterator[Finding]:
 def _equal_rows(log: Log, within: str, whole: bool) -> Iterator[Finding]:
     """Find rows that are equal in all columns, if times have seconds: two rows of a user in one minute may be two events."""
     events = pl.col(log.events) if log.events else pl.col("timestamp").is_not_null()
-    seconds, every = (pl.col("timestamp").dt.second() > 0).any().alias("seconds"), (*log.roles, *log.attributes)
+    seconds, every = (pl.col("timestamp").dt.second().n_unique() > 1).alias("seconds"), (*log.roles, *log.attributes)
 
     def repeats(columns: Sequence[str]) -> int:
         wanted = [pl.len(), one_key(columns).n_unique(), seconds]
