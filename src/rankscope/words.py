@@ -75,6 +75,18 @@ def amount(value: float) -> str:
     return f"{MINUS}{text}" if value < 0 else text
 
 
+def decimals_of_amounts(values: Iterable[float]) -> int:
+    """The decimals of amounts in one column: the largest has four digits. None if all are whole.
+
+    >>> [decimals_of_amounts(values) for values in ([3.5, 45.03], [0.5, 0.01234], [1250.25], [45, 3])]
+    [2, 4, 1, 0]
+    """
+    sizes = [abs(value) for value in values if math.isfinite(value)]
+    if all(size.is_integer() for size in map(float, sizes)):
+        return 0
+    return min(max(3 - math.floor(math.log10(max(sizes))), 1), 12)
+
+
 def cell(value: float, digits: int = 4, sign: bool = False) -> str:
     """Return a number as text in a table: fixed decimals, the hyphen as minus sign."""
     return in_table(number(value, sign, digits))

@@ -64,7 +64,10 @@ def test_the_run_of_a_learner_has_the_test_queries(run: Callable[..., Any], coll
     [
         ("rerank old.run -o out.run", "--scorer is missing"),
         ("rerank old.run --scorer scorer.py:scores --queries-text queries.tsv --docs-text docs.tsv -o x.run", "scores"),
-        ("diversify old.run new.run -o out.run", "2 runs were given"),
+        (
+            "diversify old.run new.run -o out.run",
+            "2 runs were given: rankscope diversify my.run -o diverse.run takes one, and judgments after --qrels",
+        ),
         ("diversify old.run --method MRM -o out.run", "did you mean MMR?"),
         ("tune qrels.txt old.run new.run --method RRFF", "did you mean RRF?"),
         ("tune qrels.txt old.run new.run --method RRF --vary kk=1,2", "kk"),

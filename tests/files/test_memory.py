@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import rankscope as rs
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 
@@ -181,3 +182,13 @@ def test_a_name_of_a_run_is_no_list() -> None:
     frame = pl.DataFrame({"qid": ["q"], "docid": ["d"], "score": [1.0], "run": [["a"]]})
     with pytest.raises(InputError, match=r"column run is of type List\(String\); it should hold the name of the run"):
         run_of(frame)
+
+
+def test_a_cursor_of_a_database_is_told_which_rows_to_give() -> None:
+    class Cursor:
+        def fetch_arrow_table(self) -> None: ...
+
+    with pytest.raises(
+        InputError, match=r"^log: cannot be read from Cursor; give the rows of the query: \.fetch_arrow_table\(\)$"
+    ):
+        rs.read_log(Cursor())

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import rankscope as rs
+from rankscope.errors import InputError
 from rankscope.files.items import with_history
 from rankscope.lists.items import table_of
 from rankscope.metrics import CATALOGUE, parse
@@ -114,6 +115,18 @@ def test_items_count_whether_judged_or_not() -> None:
     for metric in ("Novelty@3", "Coverage@3", "ILD@2", "Gini@3"):
         ours = rs.evaluate(QRELS, RUN, metric, items=GENRES, history=TRAIN)[metric]
         assert ours == rs.evaluate(judged, RUN, metric, items=GENRES, history=TRAIN)[metric]
+
+
+def test_vectors_written_as_text_are_vectors() -> None:
+    """CSV of pandas has [0.1, 0.2] in a cell, and of NumPy [0.1 0.2]: numbers, not labels."""
+    lists = {"q": {"a": 2.0, "b": 1.0}}
+    table = {"item": ["a", "b"], "v": ["[1, 0]", " [1. 1.] "]}
+    ours = rs.evaluate({"q": {"a": 1}}, lists, "ILD@2", items=pl.DataFrame(table))["ILD@2"]
+    assert ours == pytest.approx(1 - 1 / math.sqrt(2))
+    with pytest.raises(InputError, match="column v has vectors of 2 and of 3 numbers"):
+        rs.evaluate({"q": {"a": 1}}, lists, "ILD@2", items=pl.DataFrame({**table, "v": ["[1, 0]", "[1, 0, 1]"]}))
+    labels = pl.DataFrame({"item": ["a", "b"], "v": ["[x]", "[x, y]"]})
+    assert rs.evaluate({"q": {"a": 1}}, lists, "ILD@2", items=labels)["ILD@2"] == 1
 
 
 def test_a_user_has_one_value_alone_and_among_others() -> None:

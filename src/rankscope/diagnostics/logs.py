@@ -23,10 +23,13 @@ ClickOutsideShown = Rule("RS603", "ClickOutsideShown", "An item was clicked but 
     remedy="find out which column is right: a click needs an item that was shown. These rows are left out",
     text="{log}: {count:row was|rows were} clicked and not shown ({column})[; counted as shown: {effect}]")
 
-RepeatedItem = Rule("RS604", "RepeatedItem", "An item occurs in a list more than once", of="log",
-    why="Each row counts, so a list that was logged twice has double weight, and so have its clicks.",
+RepeatedItem = Rule("RS604", "RepeatedItem", "An item occurs in a list more than once, or a row in the log", of="log",
+    why="Each row counts, so a list that was logged twice has double weight, and so have its clicks. Without a column of lists and one of items, "
+        "only rows that are equal in all columns are found, if there are times with seconds.",
     remedy="keep one row for each item of a list: the counts of repeated rows are added up twice",
     text="{log}: {count:row repeats|rows repeat} an item of the same list, in {lists:list}[; each once: {effect}]")
+RepeatedRow = RepeatedItem.variant(remedy="keep one of equal rows: each is counted",
+    text="{log}: {count:row is|rows are} equal to another in all columns, times included[; each once: {effect}]")
 
 SeveralVariants = Rule("RS605", "SeveralVariants", "A unit has rows in several variants", of="log",
     why="A user who saw both variants belongs to neither: the effect of one counts for the other, and the difference shrinks or turns.",

@@ -22,7 +22,7 @@ TimeOrder = Rule("RS503", "TimeOrder", "Training interactions are later than the
     why="The recommender learns from events after the moment of the test. In use it cannot, so the number is higher than the one users "
         "will see.",
     remedy="split by time: for each user, or better at one moment for all, train before and test after",
-    text="{number} of {total:user} have training interactions later than their first test interaction ({count:interaction})")
+    text="{number} of {total:user} {number:=has} training interactions later than the user's first test interaction ({count:interaction})")
 
 Cold = Rule("RS504", "Cold", "Users or items of the test were never seen in training", severity="information", needs="train",
     why="A model that learns a vector for each user and item cannot recommend an item it has never seen: new users get popular items at "

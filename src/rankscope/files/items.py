@@ -32,7 +32,7 @@ def items_of(source: Any) -> ItemTable:
     """Read a catalogue: a file, a frame, a list of ids, or ``{item: {feature: value}}``.
 
     The item is in a column called item_id, movieId, doc_id or alike, or in the first. Text columns hold labels, several in one cell as
-    ``a|b``. Other columns hold numbers. Columns in ``FACTS`` are no features. Columns like ``emb_0, emb_1`` are one vector, as is a column of lists. Raises InputError for an item without id or with
+    ``a|b``. Other columns hold numbers. Columns in ``FACTS`` are no features. Columns like ``emb_0, emb_1`` are one vector, as is a column of lists, also of ``[0.1, 0.2]`` in a text. Raises InputError for an item without id or with
     two rows.
     """
     if isinstance(source, ItemTable):
@@ -53,8 +53,9 @@ def _features(sheet: Sheet, names: Sequence[str]) -> Any:
     vectors: dict[str, list[str]] = {}
     for name in names:
         column = sheet.frame[name]
-        if column.dtype.is_nested():
-            yield name, feature_of(column.to_list(), name, sheet.label)
+        if column.dtype.is_nested() or (column.dtype == pl.String and _written_vectors(column)):
+            values = column.to_list() if column.dtype.is_nested() else _vectors(column).to_list()
+            yield name, feature_of(values, name, sheet.label)
         elif column.dtype == pl.String and not _numeric(column):
             yield name, _labels(column)
         else:
@@ -63,6 +64,18 @@ def _features(sheet: Sheet, names: Sequence[str]) -> Any:
     for name, columns in vectors.items():
         matrix = np.column_stack([np.append(np.nan_to_num(sheet.numbers(column)), 0.0) for column in columns])
         yield name if len(columns) > 1 else columns[0], Vectors(matrix)
+
+
+def _vectors(column: pl.Series) -> pl.Series:
+    """The numbers in cells like ``[0.1, 0.2]``, as pandas and NumPy write lists into CSV; null for what is no number."""
+    inside = column.str.strip_chars("[] \t\r\n").str.replace_all(r"[,\s]+", ",").str.split(",")
+    return inside.cast(pl.List(pl.Float64), strict=False)
+
+
+def _written_vectors(column: pl.Series) -> bool:
+    filled = column.drop_nulls().filter(column.drop_nulls() != "")
+    bracketed = len(filled) > 0 and filled.str.contains(r"^\s*\[[^\]]+\]\s*$").all()
+    return bracketed and _vectors(filled).explode().null_count() == 0
 
 
 def _labels(column: pl.Series) -> Labels:

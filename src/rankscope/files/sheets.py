@@ -174,7 +174,12 @@ def open_sheet(
     elif speaks_arrow(source) and not isinstance(source, pl.Series):
         sheet = Sheet(label, _frame(source, label, roles))
     else:
-        what = PARTIAL if hasattr(source, MARK) else f"cannot be read from {type(source).__name__}; {expected}"
+        rows = (
+            "; give the rows of the query: .fetch_arrow_table()"
+            if hasattr(source, "fetch_arrow_table")
+            else f"; {expected}"
+        )
+        what = PARTIAL if hasattr(source, MARK) else f"cannot be read from {type(source).__name__}{rows}"
         raise InputError(f"{label}: {what}")
     if isinstance(sheet, Mapping):
         return sheet

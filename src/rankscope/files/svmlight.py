@@ -65,7 +65,9 @@ class RankingData:
         """Divide the queries at random; the second part has this share. Raises DataError for fewer than two queries."""
         count = len(self.sizes)
         if count < 2:
-            raise DataError(f"{self.label}: {words.counted(count, 'query')} cannot be split: a query is never divided")
+            raise DataError(
+                f"{self.label}: {words.counted(count, 'query')} cannot be split into two parts: give more queries"
+            )
         held = np.zeros(count, dtype=bool)
         held[np.random.default_rng(seed).permutation(count)[: min(max(round(share * count), 1), count - 1)]] = True
         return self.only(~held), self.only(held)

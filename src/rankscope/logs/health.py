@@ -135,6 +135,7 @@ def examine(
     quick = log.rows > MAX_ROWS_FOR_GROUPED_CHECKS and not whole
     log = replace(log, part=PART) if log.rows > PART else log
     unused = set() if metrics is None else {*OUTCOMES, *PROPENSITIES}.difference(*(one.reads(log) for one in metrics))
+    unused |= {"timestamp"} if log.events is not None else set()  # whoever read the events said which have no time
     checks = [one for one in LOG_CHECKS if log.has(*one.needs) and unused.isdisjoint(one.needs)]
     by_row = [one for one in checks if not one.by and not (quick and one.rule is rules.EmptyId)]
     outcomes = [name for name in _with_zeros(log, metrics) if log.has(name) and name not in unused]
@@ -306,10 +307,13 @@ def _by_group(log: Log, column: str, checks: Sequence[LogCheck]) -> list[Finding
 def _grouped_checks(log: Log, covariates: Sequence[str], whole: bool) -> dict[str, Callable[[], Iterator[Finding]]]:
     """Return the checks by code that need a grouping of their own, for the columns of this log."""
     out: dict[str, Callable[[], Iterator[Finding]]] = {}
+    key = next(filter(log.has, ("session_id", "unit_id")), "")
     if log.has("impression_id", "item_id"):
         out[rules.RepeatedItem.code] = lambda: _repeated(log, whole)
-    if log.has("timestamp") and (log.has("session_id") or log.has("unit_id")):
-        out[rules.TimesGoBack.code] = lambda: _going_back(log)
+    elif log.has("timestamp") and key:
+        out[rules.RepeatedItem.code] = lambda: _equal_rows(log, key, whole)
+    if log.has("timestamp") and key:
+        out[rules.TimesGoBack.code] = lambda: _going_back(log, key)
     if log.has("unit_id") and not log.of_impressions and not log.has("timestamp") and not log.has("session_id"):
         out[rules.RepeatedUnits.code] = lambda: _repeated_units(log)
     measured = list(dict.fromkeys([*covariates, *filter(_named_before, log.attributes)]))
@@ -347,6 +351,22 @@ def _repeated(log: Log, whole: bool) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _equal_rows(log: Log, within: str, whole: bool) -> Iterator[Finding]:
+    """Find rows that are equal in all columns, if times have seconds: two rows of a user in one minute may be two events."""
+    events = pl.col(log.events) if log.events else pl.col("timestamp").is_not_null()
+    seconds, every = (pl.col("timestamp").dt.second().n_unique() > 1).alias("seconds"), (*log.roles, *log.attributes)
+
+    def repeats(columns: Sequence[str]) -> int:
+        wanted = [pl.len(), one_key(columns).n_unique(), seconds]
+        facts = log.gather(lambda frame: frame.filter(events).select(wanted), within)
+        return int(facts["len"].sum()) - int(facts["key"].sum()) if facts["seconds"].any() else 0
+
+    few = [within, "timestamp", *(["item_id"] if log.has("item_id") else [])]
+    if repeats(few) and (count := repeats(every)):  # few columns settle most logs
+        once = _effect_of(rules.RepeatedItem, log, every, within) if whole and log.has("click") else None
+        yield rules.RepeatedRow.finding(log=log.label, count=count, effect=once)
+
+
 def _repeated_units(log: Log) -> Iterator[Finding]:
     """Find units with several rows in one variant, if half of the units or more have one row."""
     keys = ["unit_id", *(["variant"] if log.has("variant") else [])]
@@ -360,9 +380,9 @@ def _repeated_units(log: Log) -> Iterator[Finding]:
         yield rules.RepeatedUnits.finding(log=log.label, unit=log.unit_noun, count=count, total=total, places=places)
 
 
-def _going_back(log: Log) -> Iterator[Finding]:
+def _going_back(log: Log, key: str) -> Iterator[Finding]:
     """Find sessions (or units) with times that go back from row to row, if most are in order."""
-    key, noun = ("session_id", "session") if log.has("session_id") else ("unit_id", log.unit_noun)
+    noun = "session" if key == "session_id" else log.unit_noun
     bad, span = pl.col("back") > 0, pl.col("timestamp").max() > pl.col("timestamp").min()
     ids = pl.col(key).filter(bad).sort().head(EXAMPLES).implode().alias("ids")
     wanted = [bad.sum().alias("count"), pl.col("long", "back", "timed").sum(), pl.len().alias("total"), ids]
@@ -421,8 +441,13 @@ def _covariate(log: Log, name: str) -> Iterator[Finding]:
 # --- effects --------------------------------------------------------------------------------------------------------
 
 
-def _effect_of(rule: Rule, log: Log) -> dict[str, float] | None:
-    """Return the change of the click-through rate if a problem were cured, for the rules that allow it."""
+def _effect_of(
+    rule: Rule, log: Log, repeated: Sequence[str] = ("impression_id", "item_id"), within: str = "impression_id"
+) -> dict[str, float] | None:
+    """Return the change of the click-through rate if a problem were cured, for the rules that allow it.
+
+    Rows with equal ``repeated`` columns are repeats. They also share the column ``within``.
+    """
     known = pl.col("click").is_not_null()
     shown = (pl.col("shown") > 0).fill_null(value=False) if log.has("shown") else known | True  # one value per row
     if rule is rules.ClickOutsideShown:
@@ -435,10 +460,10 @@ def _effect_of(rule: Rule, log: Log) -> dict[str, float] | None:
 
     def once(frame: pl.LazyFrame) -> pl.LazyFrame:
         most = CLICKED.cast(pl.Float64).max().alias("click_here"), rows.max().alias("row_here")
-        pairs = frame.group_by("impression_id", "item_id").agg(most)
+        pairs = frame.group_by(one_key(repeated)).agg(most)
         return pairs.filter("row_here").select(pl.col("click_here").sum(), pl.len())
 
-    clicks, pairs = log.gather(once, "impression_id").sum().row(0)
+    clicks, pairs = log.gather(once, within).sum().row(0)
     return {"CTR": float(clicks) / pairs - _ctr(log, CLICKED & rows, rows)} if pairs else None
 
 

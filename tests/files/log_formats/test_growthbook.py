@@ -137,8 +137,21 @@ def test_events_without_a_time_are_left_out_and_counted() -> None:
     assert "revenue: left out: 1 event without a time" in log.source.notes
     assert log.frame.collect().sort("unit_id")["revenue"].to_list() == [7.0 + 11.0, 13.0, 0.0]
     never = rs.read_log(given(revenue=ORDERS.with_columns(timestamp=pl.lit(None))))
-    assert "revenue: left out: 4 events without a time" in never.source.notes
-    assert never.frame.collect()["revenue"].sum() == 0
+    assert any("revenue: every event counts, as none has a time" in note for note in never.source.notes)
+    assert never.frame.collect().sort("unit_id")["revenue"].to_list() == [5.0 + 7.0 + 11.0, 13.0, 0.0]
+
+
+def test_tables_of_assignments_and_events_without_a_time() -> None:
+    """Where no event has a time all count, which is said once, and a window is refused."""
+    day = "2024-01-01T10:00:00Z"
+    users = pl.DataFrame({"user_id": ["u1", "u2", "u3", "u4"], "variation_id": ["a", "b", "a", "b"], "timestamp": day})
+    events = pl.DataFrame({"user_id": ["u1", "u1", "u2"], "value": [1, 2, 4], "timestamp": ["", "", ""]})
+    found = rs.experiment(assignments=users, events=events, primary="Mean(value)")
+    assert found["b", "Mean(value)"].difference == 4 / 2 - (1 + 2) / 2
+    assert sum("none has a time" in note for note in found.notes) == 1
+    assert not [one.code for one in found.warnings if one.code in {"RS604", "RS614"}]
+    with pytest.raises(InputError, match="a window needs the times of events, and none has one"):
+        rs.experiment(assignments=users, events=events, primary="Mean(value)", window="7d")
 
 
 def test_an_assignment_without_a_time_is_the_last_to_count() -> None:

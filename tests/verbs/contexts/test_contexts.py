@@ -354,3 +354,11 @@ def test_a_dialect_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFix
     )
     assert main(["contexts", str(path), "--docs-text", str(texts)]) == 2
     assert "the span 0 to 90 is outside document 'd', of 5 characters" in capsys.readouterr().err
+
+
+def test_the_legend_names_the_intervals_that_are_there() -> None:
+    """Shares of questions have Wilson's interval, for two of two from 0.342, and other means t."""
+    found = rs.contexts([{**ROW, "answer": "1889"}, {**ROW, "question": "other", "answer": "1889"}])
+    by_measure = {row.measure: row.bounds for row in found.rows_of_systems}
+    assert (by_measure["AnswerInContext"].method, round(by_measure["AnswerInContext"].lower, 3)) == ("wilson", 0.342)
+    assert "Wilson's for shares of questions, else t" in found.to_text()

@@ -88,6 +88,8 @@ def test_a_split_never_divides_a_query() -> None:
     assert len(held.sizes) == 15
     assert set(train.queries).isdisjoint(held.queries)
     assert len(train.grades) == 450
+    with pytest.raises(rs.DataError, match="1 query cannot be split into two parts: give more queries"):
+        train.only(np.arange(len(train.sizes)) == 0).split(0.25, seed=3)
 
 
 def test_the_linear_baseline_is_ridge_regression_within_queries() -> None:

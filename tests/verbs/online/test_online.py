@@ -559,3 +559,13 @@ def test_a_query_is_followed_by_one_of_another_slice() -> None:
     log = pl.DataFrame(rows, schema=["user", "session", "query", "time"], orient="row")
     found = rs.online(log, "ReformulationRate", slices="query").slices
     assert [(one.part, one.numerator, one.denominator) for one in found] == [("q", 1, 2), ("r", 1, 2)]
+
+
+def test_values_of_a_metric_in_a_column_have_one_number_of_decimals() -> None:
+    """Values by slice, and their intervals, have as many decimals as the largest value needs."""
+    log = {"user": ["a", "b", "c", "d"], "page": ["x", "x", "y", "y"], "cost": [3.0, 4.0, 12.125, 12.0]}
+    found = rs.online(log, "Mean(cost)", slices="page")
+    texts = [one.number.text for one in found.slices] + found.slices[1].interval_in_words.split(" to ")
+    assert texts[:2] == ["3.50", "12.06"]
+    assert {len(text.partition(".")[2]) for text in texts} == {2}
+    assert [one.number.text for one in rs.online({"user": ["a"], "cost": [1250]}, "Mean(cost)").values] == ["1,250"]

@@ -93,7 +93,7 @@ def _reorder(call: Call, example: str) -> int:
     if len(call.files) != 1:
         many = words.counted(len(call.files), "run")
         raise InputError(
-            f"{many} {words.agree(len(call.files), 'was')} given: {call.path} my.run -o {example} takes one"
+            f"{many} {words.agree(len(call.files), 'was')} given: {call.path} my.run -o {example} takes one, and judgments after --qrels"
         )
     if call.params["ranking"] is None and "qrels" not in call.options:
         raise InputError(f"name a file for the run, or judgments to score it: {call.path} my.run ... -o {example}")

@@ -59,7 +59,13 @@ def placed_events(
         notes.append(f"left out: {words.counted(strangers, 'event')} of units without an assignment")
     if at is None or MET not in users.columns:
         return rows.with_columns(pl.lit(value=False).alias(BEFORE)), notes
-    if never := rows[at].null_count():
+    never = rows[at].null_count()
+    if never and never == rows.height:
+        if window is not None:
+            raise InputError(f"a window needs the times of events, and none has one ({at})")
+        notes.append("every event counts, as none has a time: events before the assignment cannot be left out")
+        return rows.with_columns(pl.lit(value=False).alias(BEFORE)), notes
+    if never:
         notes.append(f"left out: {words.counted(never, 'event')} without a time")
         rows = rows.filter(pl.col(at).is_not_null())
     if unknown := users[MET].null_count():

@@ -108,7 +108,7 @@ class ContextScores(Result):
         conventions = self.conventions
         return (
             f"a passage is found if {words.share(conventions['threshold'])} of its words are in the contexts, in runs of three, after SQuAD normalisation · "
-            f"tokens: {conventions['tokens']} · 95% t intervals over questions"
+            f"tokens: {conventions['tokens']} · 95% intervals over questions, Wilson's for shares of questions, else t"
         )
 
     @property

@@ -25,7 +25,7 @@ from rankscope.panels.ratios import ratio_parts
 from rankscope.panels.samples import Measure
 from rankscope.panels.slices import MAX_VALUES
 from rankscope.scoring.logs import TimeOptions, read_log
-from rankscope.verbs.online.result import OnlineValue, OnlineValues
+from rankscope.verbs.online.result import OnlineValue, OnlineValues, decimals_of
 
 OVER = ("day", "position")
 VARIANTS = "The variants of an experiment are pooled here: rankscope experiment compares them"
@@ -157,7 +157,10 @@ def _parts(log: Log, metrics: Sequence[OnlineMetric], level: float, column: str,
     units = roll_up(log, metrics, [column])
     most = MAX_VALUES if part else 0
     groups = list(parts_by(units, column, most))
-    return [_value(units, metric, inside, level, part=value, **part) for metric in metrics for value, inside in groups]
+    columns = [
+        [_value(units, metric, inside, level, part=value, **part) for value, inside in groups] for metric in metrics
+    ]
+    return [replace(one, decimals=decimals_of(column)) for column in columns for one in column]
 
 
 def _over(

@@ -30,7 +30,7 @@ class OnlineValue:
 
     ``units`` are those that count, ``censored`` those that were not observed for long enough. ``part`` is the day, the position or
     the value of a slice, ``attribute`` the column of the slice. ``needed`` are the rows that it takes, where these are too few for the interval
-    of a quantile.
+    of a quantile. ``decimals`` are those of its column, None for those of its own.
     """
 
     metric: OnlineMetric
@@ -43,6 +43,7 @@ class OnlineValue:
     part: Any = None
     attribute: str = ""
     needed: int = 0
+    decimals: int | None = None
 
     @property
     def is_share(self) -> bool:
@@ -51,12 +52,8 @@ class OnlineValue:
 
     def write(self, number: float) -> str:
         """A number on the scale of this value: a share in percent, with as many digits as the value needs."""
-        if math.isnan(number):
-            return words.number(number)
-        if not self.is_share:
-            return words.amount(number)
-        size = abs(self.value)
-        return words.share(number, 1 if size >= 0.01 or not size else 2 if size >= 0.001 else 3)
+        digits = decimals_of([self]) if self.decimals is None else self.decimals
+        return words.share(number, digits) if self.is_share else words.number(number, digits=digits)
 
     @property
     def number(self) -> NumberText:
@@ -91,6 +88,14 @@ class OnlineValue:
             return f"{above} of {below} {values} are at or below it"
         named = "" if self.metric.of_columns else f" {self.metric.below}"
         return f"{above} {'out of' if self.is_share else 'over'} {below}{named}"
+
+
+def decimals_of(values: Sequence[OnlineValue]) -> int:
+    """The decimals with which values of one metric and their intervals are written: all as many as the largest value needs."""
+    if values[0].is_share:
+        size = max((abs(one.value) for one in values if not math.isnan(one.value)), default=0.0)
+        return 1 if size >= 0.01 or not size else 2 if size >= 0.001 else 3
+    return words.decimals_of_amounts(end for one in values for end in (one.value, *one.bounds.ends))
 
 
 def _columns(*first: Col) -> tuple[Col, ...]:

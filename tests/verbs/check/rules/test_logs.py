@@ -155,6 +155,18 @@ def test_effects_are_arithmetic() -> None:
     assert twice.effect == {"CTR": pytest.approx(1 / 3 - 2 / 4)}
 
 
+def test_equal_rows_of_a_log_without_lists() -> None:
+    """Without a column of lists a row is repeated if it equals another in all columns, and if times are that exact."""
+    log = log_of(page=["home", "help", "home", "home"]).drop("list_id")
+    (repeated,) = found("RS604", pl.concat([log, log.head(1)]))
+    assert repeated.message == "1 row is equal to another in all columns, times included; each once: −0.150 CTR"
+    assert repeated.effect == {"CTR": pytest.approx(1 / 4 - 2 / 5)}
+    other = log.head(1).with_columns(page=pl.lit("help"))
+    assert not found("RS604", pl.concat([log, other]))
+    by_the_minute = log.with_columns(time=pl.col("time").str.replace(":05Z", ":00Z"))
+    assert not found("RS604", pl.concat([by_the_minute, by_the_minute]))
+
+
 def test_large_logs_are_grouped_where_the_whole_is_asked_for() -> None:
     log = rs.read_log(
         pl.DataFrame({"list_id": ["l"], "item": ["x"], "click": [1]}).select(

@@ -57,6 +57,7 @@
       const cycle = numeric ? ["descending", "ascending", "none"] : ["ascending", "descending", "none"];
       const label = head.querySelector(".head");
       const button = rankscope.element("button", { type: "button", className: "sort" });
+      head.dataset.head = label.textContent; // what paper shows
       label.replaceWith(button);
       button.append(label);
       button.addEventListener("click", () => {
