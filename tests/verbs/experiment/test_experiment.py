@@ -118,9 +118,9 @@ def test_a_ratio_by_hand() -> None:
     )
     (row,) = rs.experiment(table, "Ratio(orders, sessions)").to_dicts()
     assert (row["baseline_value"], row["value"]) == (3 / 8, 6 / 8)
-    # residuals n - ratio x d, each corrected for the share of its user in the sessions of the variant (CR2)
+    # by how much the ratio moves without each user, (n - ratio x d) / (8 - d); two of three parts of their squares: the jackknife
     squares = [
-        sum((n - ratio * d) ** 2 / (1 - d / 8) for n, d in arm) / 8**2
+        sum((n - ratio * d) ** 2 / (8 - d) ** 2 for n, d in arm) * 2 / 3
         for ratio, arm in ((6 / 8, ((3, 4), (1, 2), (2, 2))), (3 / 8, ((1, 2), (2, 4), (0, 2))))
     ]
     # shares 1/4, 1/2, 1/4; their squares over one less the share 1/12, 1/2, 1/12

@@ -305,7 +305,7 @@ class Experiment(ContrastResult):
     def _small_print(self) -> Iterator[str]:
         yield f"by {self.units.noun}"
         if self.variants.clusters:
-            yield f"clusters of {words.listing(self.variants.clusters)}, errors corrected for their sizes (CR2)"
+            yield f"clusters of {words.listing(self.variants.clusters)}, errors by leaving each out (jackknife)"
         yield "Welch's t test, delta method for ratios" if self.method.test is None else str(self.method.test)
         if self.method.one_sided:
             yield f"one-sided: {ALTERNATIVES[self.method.alternative]}, with {words.percent(self.method.level)} intervals"
