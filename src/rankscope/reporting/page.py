@@ -308,7 +308,9 @@ def _board(found: OnlineAgreement) -> Table:
     rows: list[tuple[Value, ...]] = []
     for one in (side for side in found.sides if side.contrast.metric in main):
         c, (relative, bounds) = one.contrast, one.contrast.relative
-        lift = ValueRange(relative, bounds.lower, bounds.upper, text=words.in_table(words.relative(relative)))
+        lift = ValueRange(
+            relative, bounds.lower, bounds.upper, text=words.in_table(words.relative(relative, bounds.ends))
+        )
         labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
         values: list[Value] = [
             value_cell(c, c.baseline_value),

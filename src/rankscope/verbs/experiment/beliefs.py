@@ -57,7 +57,7 @@ def sentence(c: Contrast, prior: Prior) -> str:
     loss = f"choosing it loses {words.share(found.expected_loss, 2)} of {c.metric} on average; " if c.panel.sign else ""
     return (
         f"Given {given}, {c.run} is {how} than {c.baseline} on {c.metric} with a probability of {words.share(found.chance_better, 1)}; "
-        f"{loss}the lift is {words.relative(math.expm1(found.centre))}, and {lift_interval_in_words(found.credible)} with a probability of {words.percent(c.method.level)}."
+        f"{loss}the lift is {words.relative(math.expm1(found.centre), found.credible.ends)}, and {lift_interval_in_words(found.credible)} with a probability of {words.percent(c.method.level)}."
     )
 
 

@@ -282,7 +282,7 @@ class Experiment(ContrastResult):
 
     def _lift_of(self, c: Contrast) -> str:
         value, bounds = c.relative_adjusted
-        return f" Lift {words.relative(value)} ({lift_interval_in_words(bounds)})." if bounds.known else ""
+        return f" Lift {words.relative(value, bounds.ends)} ({lift_interval_in_words(bounds)})." if bounds.known else ""
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table, slices, cautions, and how it was done."""
