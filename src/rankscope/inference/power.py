@@ -69,7 +69,7 @@ def detectable_difference(
 ) -> float:
     """The smallest difference that n queries can detect, from the standard deviation of the differences.
 
-    ``pilot`` is the number of degrees of freedom of a deviation that was estimated, as in ``detectable``; infinite if it is known.
+    ``pilot`` is the number of degrees of freedom of a deviation that was estimated, as in ``detectable``; infinite for a known one.
 
     Raises InputError for fewer than two queries and a deviation below 0.
 
@@ -190,7 +190,7 @@ def inflation_of_looks(test: PairedTest | None, units: float, power: float = 0.8
 def power_of(deviation: float, difference: float, n: float, alpha: float = 0.05, pilot: float = math.inf) -> float:
     """The chance that a two-sided t test of n queries finds a true mean difference: noncentral t beyond both critical values.
 
-    Its noncentrality is ``difference / deviation`` times the root of n. With a ``pilot`` it is the average over what the deviation may be,
+    Its noncentrality is ``difference / deviation`` times the root of n. A ``pilot`` asks for the average over what the deviation may be,
     as in ``detectable``. A difference of 0 gives alpha. Raises InputError for fewer
     than two queries and a deviation below 0.
 

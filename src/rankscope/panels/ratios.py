@@ -116,7 +116,7 @@ def uneven_shares(denominators: Array) -> Array | None:
 def parts_of_error(moved: Array, shares: Array | None) -> Array:
     """The part of each unit in the error of its system, whose squares add up to the variance, from its pull and its share in the denominators.
 
-    It is how far the ratio moves if the unit is left out: the jackknife, CV3 if units are seen as clusters of their events. Rows of a user go
+    The ratio moves so far without the unit: the jackknife, CV3 if units are seen as clusters of their events. Rows of a user go
     together, so that users vary more than in proportion to their denominators. CR2, which takes rows as independent, is then too small;
     the jackknife is not, whatever units vary like. Denominators that are equal have the share None, and then both are the usual error.
     Sources: Efron and Stein, The jackknife estimate of variance, The Annals of Statistics 9(3), 1981; Hansen, Jackknife standard errors

@@ -120,7 +120,7 @@ def reach_by(deviation: float, goal: PowerGoal, differences: Sequence[float]) ->
 class _Spread:
     """How differences vary between units, which are queries, or clusters of so many queries ``each``.
 
-    ``ends`` are those of the interval of the deviation, in parts of it; ``pilot`` is its number of degrees of freedom, infinite if it is known.
+    ``ends`` are those of the interval of the deviation, in parts of it; ``pilot`` is its number of degrees of freedom, infinite for a known one.
     """
 
     deviation: float

@@ -24,7 +24,7 @@ from rankscope.show.result import Col, Result, Shown, View
 FORMULA = {
     "detectable_difference": "noncentral t[power], around t[1 - alpha/2], * s / sqrt(n), n - 1 degrees of freedom of s, alpha of each comparison; if s is given: (t[1 - alpha/2] + t[power]) * s / sqrt(n)",
     "queries_needed": "the smallest n for which the detectable difference is at most the wanted one",
-    "power": "two-sided t test, noncentral t distribution, averaged over what s may be if it is estimated",
+    "power": "two-sided t test, noncentral t distribution, on average over what an estimated s may be",
     "range": "at the ends of the 95% interval of s, by the chi square distribution",
     "assumes": "queries like these, drawn at random, and differences that vary as they do here",
 }
