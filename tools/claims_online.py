@@ -210,8 +210,8 @@ def _claims() -> Iterator[Claim]:
             few=12,
         )
     for n in (30, 100, 300):
-        ratio = partial(alarm, clicks, (n, n))
-        yield Claim("ratio of unequal users: false difference", f"n = {n}", "5", 4.3, 5.7, ratio, 4000)
+        ratio, samples = partial(alarm, clicks, (n, n)), 4000 if n == 30 else 6000
+        yield Claim("ratio of unequal users: false difference", f"n = {n}", "5", 4.3, 5.7, ratio, samples)
     for n in (100, 300, 1000):
         for lift in (0.0, 0.5):
             held = partial(lift_held, n, lift)
@@ -219,10 +219,10 @@ def _claims() -> Iterator[Claim]:
                 "interval of the lift holds it", f"5% buyers, lift {lift:.0%}, n = {n}", "95 to 98", 94, 98, held, 2000
             )
     for count, how in ((60, "1:1"), (300, "9:1")):
-        cell, trial = f"{count} households, {how}", partial(grouped, count, how)
-        yield Claim("clusters of users: false difference", cell, "5", 0, 5.7, trial, 3000, few=20)
+        cell, trial, samples = f"{count} households, {how}", partial(grouped, count, how), 1500 if count == 60 else 3000
+        yield Claim("clusters of users: false difference", cell, "5", 0, 5.7, trial, samples, few=20)
     sizes = partial(alarm, clicks, (900, 100))
-    yield Claim("ratio of unequal users: false difference", "n = 900 and 100", "5", 0, 5.7, sizes, 1000, few=12)
+    yield Claim("ratio of unequal users: false difference", "n = 900 and 100", "5", 0, 5.7, sizes, 2000, few=12)
     plans = {
         "gamma, 10%": (gammas, 0.1, 2000),
         "gamma, 50%": (gammas, 0.5, 4000),
@@ -259,7 +259,7 @@ def _claims() -> Iterator[Claim]:
             0,
             5.7,
             apart,
-            2000,
+            1000 if slices == 10 else 3500,
             few=12,
         )
     for times in (1.6, 0.5):

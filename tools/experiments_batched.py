@@ -83,7 +83,7 @@ class Side:
         return np.asarray(np.maximum((factors[..., None, :] @ self.covariance @ factors[..., None])[..., 0, 0], 0.0))
 
     def squares(self, factors: Array) -> tuple[Array, Array]:
-        """The squared error of a value, and its degrees of freedom: CR2 if denominators are unequal."""
+        """The squared error of a value, and its degrees of freedom: the jackknife's if denominators are unequal."""
         plain, freedom = self.variance(factors) / self.count, self.count - 1
         if self.table is None or np.ptp(self.table[..., 1]) == 0:
             return plain, freedom
@@ -96,7 +96,8 @@ class Side:
             uneven = (np.ptp(below, axis=1) > 0) & (shares.max(axis=1) > NEGLIGIBLE)
             rest = np.maximum(1 - shares, np.finfo(float).eps)
             pulls = (((users - self.mean[here][:, None]) * factors[here][:, None]).sum(axis=2)) / users.shape[1]
-            corrected, b = (pulls**2 / rest).sum(axis=1), shares**2 / rest
+            there = np.count_nonzero(shares, axis=1)
+            corrected, b = ((pulls / rest) ** 2).sum(axis=1) * (there - 1) / there, shares**2 / rest
             degrees = 1 / ((shares**2).sum(axis=1) + b.sum(axis=1) ** 2 - (b**2).sum(axis=1))
             squares[here] = np.where(uneven, corrected, squares[here])
             freedom[here] = np.where(uneven, degrees, freedom[here])

@@ -125,9 +125,24 @@ def share(part: float, digits: int = 0) -> str:
     return text.replace("-", MINUS)
 
 
-def relative(change: float, digits: int = 1) -> str:
-    """Return a change as a share of its start, with its sign."""
+def relative(change: float, ends: tuple[float, ...] = ()) -> str:
+    """Return a change as a share of its start, with its sign, and with the decimals that the ``ends`` of its interval have.
+
+    >>> relative(0.13), relative(-0.0421), relative(0.0000123), relative(2e-9, (-1e-8, 3e-8))
+    ('+13.0%', '−4.2%', '+0.0012%', '+0.0000002%')
+    """
+    digits = decimals_of_changes(*(ends or (change,)))
     return f"{number(100 * change, sign=True, digits=digits)}%" if not math.isnan(change) else UNDEFINED
+
+
+def decimals_of_changes(*changes: float) -> int:
+    """The decimals of changes in percent: one, or two digits that count if all are below 0.1%.
+
+    >>> decimals_of_changes(0.13), decimals_of_changes(-3e-5, 2e-4), decimals_of_changes(1e-17, math.nan)
+    (1, 3, 1)
+    """
+    size = 100 * max(map(abs, changes))
+    return decimals_for(size) if 100 * NOTHING < size < 0.1 else 1
 
 
 def day(number: int) -> str:

@@ -51,16 +51,20 @@ def test_users_who_are_their_own_clusters_change_nothing() -> None:
     )
 
 
-def test_errors_between_clusters_are_those_of_a_comparison_of_runs_with_clusters() -> None:
+def test_errors_between_clusters_are_those_of_leaving_each_out() -> None:
     table = households().drop_nulls("y")
     found = rs.experiment(table, "Mean(y)", clusters="household").contrasts[0]
     sides = []
     for name in "BA":
         own = table.filter(pl.col("variant") == name)
         codes = own["household"].rank("dense").to_numpy().astype(np.int64) - 1
-        sides.append(Sample(own["y"].to_numpy(), clusters=codes))
-    wanted = Estimate.between(*sides)
-    means = found.pair.means
+        y = own["y"].to_numpy()
+        clusters, count = Sample(y, clusters=codes), codes.max() + 1
+        without = [y[codes != code].mean() for code in range(count)]
+        error = math.sqrt((count - 1) / count * ((without - y.mean()) ** 2).sum())
+        assert clusters.error < error < 1.1 * clusters.error  # CR2, of a comparison of runs with clusters
+        sides.append(Estimate(y.mean(), error, clusters.freedom, count, 1.0))
+    wanted, means = Estimate.between(*sides), found.pair.means
     assert (means.mean, means.error, means.freedom) == pytest.approx((wanted.mean, wanted.error, wanted.freedom))
 
 
@@ -156,7 +160,7 @@ def test_days_and_slices_share_clusters_not_users_alone() -> None:
 def test_what_ran_is_named_everywhere() -> None:
     found = rs.experiment(households(), "Mean(y)", clusters="household")
     assert json.loads(found.to_json())["conventions"]["clusters"] == ["household"]
-    assert "clusters of household, errors corrected for their sizes (CR2)" in found.to_text(width=200)
+    assert "clusters of household, errors by leaving each out (jackknife)" in found.to_text(width=200)
     assert "clusters" in next(iter(found.sentences()))
 
 

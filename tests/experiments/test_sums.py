@@ -63,7 +63,7 @@ def test_ratios_are_those_of_the_rows_by_the_delta_method(seed: int) -> None:
         assert getattr(ours, name) == pytest.approx(getattr(plain, name), **CLOSE)
     (rows,) = rs.experiment(table, "Ratio(orders, sessions)", test="t").contrasts
     assert ours.difference == pytest.approx(rows.difference, **CLOSE)
-    assert ours.pair.means.error == pytest.approx(rows.pair.means.error, rel=0.01)  # that has CR2
+    assert ours.pair.means.error == pytest.approx(rows.pair.means.error, rel=0.01)  # by leaving users out
 
 
 def test_the_sum_of_flags_is_its_own_sum_of_squares() -> None:

@@ -15,7 +15,7 @@ from scipy import stats
 
 from rankscope.errors import InputError
 from rankscope.inference.base import Sample
-from rankscope.inference.power import detectable, power_of, queries_needed, topic_set_size
+from rankscope.inference.power import detectable, detectable_difference, power_of, queries_needed, topic_set_size
 
 POWER = st.sampled_from([0.5, 0.8, 0.95])
 ALPHA = st.sampled_from([0.01, 0.05])
@@ -33,16 +33,32 @@ def sample_of(n: int, deviation: float = 1.0) -> Sample:
 
 
 @settings(deadline=None, max_examples=60)
-@given(RATIO, POWER, ALPHA)
-def test_what_is_needed_is_the_fewest_that_can_detect(ratio: float, power: float, alpha: float) -> None:
-    n = queries_needed(1, ratio, power, alpha)
+@given(RATIO, POWER, ALPHA, st.sampled_from([math.inf, 3, 9.5, 49, 1e6]))
+def test_what_is_needed_is_the_fewest_that_can_detect(ratio: float, power: float, alpha: float, pilot: float) -> None:
+    n = queries_needed(1, ratio, power, alpha, pilot=pilot)
 
     def least(n: int) -> float:
-        return detectable(sample_of(n), power, alpha).difference
+        return detectable_difference(n, 1, power, alpha, pilot)
 
     assert least(n) <= ratio * (1 + 1e-9)
     assert n == 2 or least(n - 1) > ratio * (1 - 1e-9)
-    assert queries_needed(10, -10 * ratio, power, alpha) == n
+    assert queries_needed(10, -10 * ratio, power, alpha, pilot=pilot) == n
+
+
+@pytest.mark.parametrize("n", [6, 10, 50, 400])
+def test_what_is_detected_has_the_power_that_was_asked_for(n: int) -> None:
+    for power in (0.5, 0.8, 0.95):
+        found = detectable(sample_of(n), power, 0.01).difference
+        assert found == pytest.approx(detectable_difference(n, 1, power, 0.01, n - 1), rel=1e-12)
+        assert power_of(1, found, n, 0.01, n - 1) == pytest.approx(power, rel=1e-9)
+
+
+def test_an_estimated_deviation_takes_more_the_fewer_it_is_estimated_from() -> None:
+    pilots = [3, 10, 50, 1000, 1e7]
+    found = [detectable_difference(50, 1, alpha=0.005, pilot=pilot) for pilot in pilots]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == pytest.approx((stats.t.ppf(0.9975, 49) + stats.norm.ppf(0.8)) / math.sqrt(50), rel=1e-5)
+    assert queries_needed(1, 1e-6, pilot=1e7) == pytest.approx(queries_needed(1, 1e-6), rel=1e-5)
 
 
 @settings(deadline=None, max_examples=60)
@@ -69,8 +85,12 @@ def test_power_grows(n: int, small: float, more: float) -> None:
 
 def test_detectable_by_hand() -> None:
     found = detectable(sample_of(50, 0.2))
-    quantiles = stats.t.ppf(0.975, 49) + stats.t.ppf(0.8, 49)
-    assert found.difference == pytest.approx(quantiles * 0.2 / math.sqrt(50), rel=1e-10)
+    quantile = stats.nct.ppf(0.8, 49, stats.t.ppf(0.975, 49))
+    assert found.difference == pytest.approx(
+        quantile * 0.2 / math.sqrt(50), rel=1e-5
+    )  # which leaves out the other side
+    known = detectable_difference(50, 0.2)
+    assert known == pytest.approx((stats.t.ppf(0.975, 49) + stats.t.ppf(0.8, 49)) * 0.2 / math.sqrt(50), rel=1e-10)
     assert found.low == pytest.approx(found.difference * math.sqrt(49 / stats.chi2.ppf(0.975, 49)), rel=1e-10)
     assert found.high == pytest.approx(found.difference * math.sqrt(49 / stats.chi2.ppf(0.025, 49)), rel=1e-10)
 
@@ -78,8 +98,8 @@ def test_detectable_by_hand() -> None:
 def test_detectable_of_clusters() -> None:
     values = np.array([0.0, 1, 2, 2, 3, 4])
     sample = Sample(values, np.array([0, 0, 1, 1, 2, 2]))
-    quantiles = stats.t.ppf(0.975, 2) + stats.t.ppf(0.8, 2)
-    assert detectable(sample).difference == pytest.approx(quantiles * math.sqrt(3 / 2 * 18) / 6, rel=1e-10)
+    quantile = stats.nct.ppf(0.8, 2, stats.t.ppf(0.975, 2))
+    assert detectable(sample).difference == pytest.approx(quantile * math.sqrt(3 / 2 * 18) / 6, rel=1e-5)
     assert math.isnan(detectable(Sample(np.array([1.0]))).difference)
     assert detectable(Sample(np.array([0.0, 0.0]))).difference == 0
 
@@ -131,6 +151,16 @@ def test_power_by_simulation() -> None:
     random = np.random.default_rng(7)
     p = stats.ttest_1samp(random.normal(0.5, 1, (20_000, 34)), 0, axis=1).pvalue
     assert (p < 0.05).mean() == pytest.approx(power_of(1, 0.5, 34), abs=0.01)
+
+
+@pytest.mark.parametrize(("n", "alpha"), [(6, 0.05), (50, 0.05), (50, 0.05 / 15)])
+def test_new_queries_find_what_the_first_ones_said_they_can_detect(n: int, alpha: float) -> None:
+    """On average over the first queries: two quantiles of t would find 70% for six queries, and 77% for 50 at alpha / 15."""
+    random = np.random.default_rng(9)
+    first, later = random.normal(0, 1, (2, 20_000, n))
+    about = detectable_difference(n, 1, alpha=alpha, pilot=n - 1) * first.std(axis=1, ddof=1)
+    p = stats.ttest_1samp(later + about[:, None], 0, axis=1).pvalue
+    assert 0.78 < (p < alpha).mean() < 0.815
 
 
 def test_designs_by_simulation() -> None:

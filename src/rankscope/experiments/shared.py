@@ -11,13 +11,12 @@ import numpy as np
 
 from rankscope.experiments.arms import places_of
 from rankscope.experiments.variants import Variants
-from rankscope.inference.base import rest_of
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import UnitTotals
 from rankscope.moments import Moments
-from rankscope.panels.ratios import adjusted_ratios, pulls, uneven_shares
+from rankscope.panels.ratios import adjusted_ratios, shares_of_arm
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +74,7 @@ def influence_of(variants: Variants, metric: OnlineMetric, units: UnitTotals) ->
     arms = {name: Moments.of_set(table[own]) for name, own in places.items()}
     ratios = adjusted_ratios([*arms.values()], table.shape[1] // 2 - 1)
     for (name, arm), ratio in zip(arms.items(), ratios, strict=True):
-        own = table[places[name]]
-        shares = uneven_shares(own[:, 1])
-        rest = (arm.count - 1) / arm.count if shares is None else rest_of(shares)
-        out[places[name]] = pulls(own, arm, ratio.factors) / arm.count / np.sqrt(rest)
+        out[places[name]] = shares_of_arm(table[places[name]], arm, ratio)
     return out
 
 

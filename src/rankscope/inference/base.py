@@ -298,8 +298,8 @@ class Estimate:
 
     @property
     def differing(self) -> int:
-        """The number of units; 0 if nothing varies or differs."""
-        return self.count if self.error or self.mean else 0
+        """The number of units; 0 if nothing varies or differs by more than rounding, as 0.3 and 0.1 + 0.2 do."""
+        return 0 if self.error <= self.rounding and abs(self.mean) <= self.rounding else self.count
 
     @property
     def guarded(self) -> float:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, lru_cache
 from typing import Literal
 
 from rankscope import words
@@ -14,6 +15,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import error_places
 from rankscope.inference.base import Estimate, PairedTest, Sample
 
+FINEST = 64  # critical values from here on, of few degrees of freedom, are integrated no more finely
 _MANY = 10**9  # up to here numbers of queries are searched, beyond they follow from the normal distribution
 
 
@@ -30,36 +32,44 @@ class Detectable:
 
 
 def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.05) -> Detectable:
-    """The smallest difference that this many queries with this spread can detect: (t[1 - alpha/2] + t[power]) standard errors.
+    """The smallest difference that as many new queries would detect, in standard errors that are themselves estimated from these.
 
-    The quantiles are of Student's t at the sample's degrees of freedom; with clusters it is the error between clusters. The range is
-    from the chi square distribution of the variance. A difference with random deals has their quantile instead of t[1 - alpha/2].
+    If the spread were known, (t[1 - alpha/2] + t[power]) standard errors would do. As it may be larger than estimated, and power falls by
+    more there than it gains elsewhere, the number of standard errors is the quantile at the power of noncentral t around t[1 - alpha/2]: the
+    average power over what the spread may be. Degrees of freedom are the sample's; with clusters the error is that between clusters. The range
+    is from the chi square distribution of the variance. A difference with random deals has their quantile instead of t[1 - alpha/2].
     0 without spread, NaN for fewer than two queries (or clusters).
-    Source: Bloom, Minimum detectable effects, Evaluation Review, 1995.
+    Source: Julious and Owen, Sample size calculations for clinical studies allowing for uncertainty about the variance, Pharmaceutical
+    Statistics 5(1), 2006; Bloom, Minimum detectable effects, Evaluation Review, 1995.
 
     >>> import numpy as np
-    >>> found = detectable(Sample(np.array([-1.0, 1.0] * 25)))  # sqrt(50 / 49) / sqrt(50), times 2.0096 + 0.8490
+    >>> found = detectable(
+    ...     Sample(np.array([-1.0, 1.0] * 25))
+    ... )  # sqrt(50 / 49) / sqrt(50), times 2.901, and not 2.0096 + 0.8490
     >>> round(found.difference, 3)
-    0.408
+    0.414
     """
-    from scipy.special import chdtri, stdtrit
+    from scipy.special import chdtri
 
     _check(power, alpha)
     nu = sample.freedom
     if not nu:
         return Detectable(math.nan, math.nan, math.nan)
     clear = sample.error > sample.rounding  # of rounding
-    quantiles = _quantiles(nu, power, alpha)
+    quantiles = _quantiles(nu, power, alpha, nu)
     if isinstance(sample, Estimate) and sample.chance is not None:
-        reaches = (side.reach(alpha / 2) for side in (sample.chance, sample.chance.mirror))
-        quantiles = max(reaches) + float(stdtrit(nu, power))
+        quantiles = _of_pilot(nu, power, max(side.reach(alpha / 2) for side in (sample.chance, sample.chance.mirror)))
     difference = quantiles * sample.error if clear else 0.0
     low, high = (math.sqrt(nu / float(chdtri(nu, above))) for above in (0.025, 0.975))
     return Detectable(difference, low * difference, high * difference)
 
 
-def detectable_difference(n: float, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
+def detectable_difference(
+    n: float, deviation: float, power: float = 0.8, alpha: float = 0.05, pilot: float = math.inf
+) -> float:
     """The smallest difference that n queries can detect, from the standard deviation of the differences.
+
+    ``pilot`` is the number of degrees of freedom of a deviation that was estimated, as in ``detectable``; infinite for a known one.
 
     Raises InputError for fewer than two queries and a deviation below 0.
 
@@ -70,15 +80,20 @@ def detectable_difference(n: float, deviation: float, power: float = 0.8, alpha:
     if n < 2 or not 0 <= deviation < math.inf:
         remedy = "give at least 2 queries and a deviation of 0 or more"
         raise InputError(f"n={n}, deviation={plain(float(deviation))}: {remedy}")
-    return _quantiles(n - 1, power, alpha) * deviation / math.sqrt(n)
+    return _quantiles(n - 1, power, alpha, pilot) * deviation / math.sqrt(n)
 
 
 def queries_needed(
-    deviation: float, difference: float, power: float = 0.8, alpha: float = 0.05, exact: bool = False
+    deviation: float,
+    difference: float,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    exact: bool = False,
+    pilot: float = math.inf,
 ) -> int:
-    """The smallest number of queries with which ``detectable`` is at most ``difference``, at least 2.
+    """The smallest number of queries with which ``detectable_difference`` is at most ``difference``, at least 2.
 
-    ``deviation`` is the standard deviation of the differences. ``exact`` asks instead for ``power_of`` to reach the power, by the
+    ``deviation`` is the standard deviation of the differences, and ``pilot`` how well it is known. ``exact`` asks instead for ``power_of`` to reach the power, by the
     noncentral t distribution, as other tools do; for hundreds of queries the two differ by one or two.
 
     Raises InputError for a deviation below 0, a difference of 0, and for power or alpha out of range.
@@ -95,9 +110,11 @@ def queries_needed(
     ratio = abs(difference) / deviation
     if exact:
         return _smallest(lambda n: _power_t(n - 1, ratio * math.sqrt(n), alpha) >= power)
-    if (limit := _without_end(ratio, power, alpha)) > _MANY:
+    if (limit := _without_end(ratio, power, alpha, pilot)) > _MANY:
         return limit
-    return _smallest(lambda n: _quantiles(n - 1, power, alpha) <= ratio * math.sqrt(n))
+    if math.isinf(pilot):
+        return _smallest(lambda n: _quantiles(n - 1, power, alpha) <= ratio * math.sqrt(n))
+    return _smallest(lambda n: _power_of_pilot(pilot, ratio * math.sqrt(n), _beyond(n - 1, alpha)) >= power)
 
 
 def units_needed(
@@ -170,10 +187,11 @@ def inflation_of_looks(test: PairedTest | None, units: float, power: float = 0.8
     return (high / alone) ** 2
 
 
-def power_of(deviation: float, difference: float, n: float, alpha: float = 0.05) -> float:
+def power_of(deviation: float, difference: float, n: float, alpha: float = 0.05, pilot: float = math.inf) -> float:
     """The chance that a two-sided t test of n queries finds a true mean difference: noncentral t beyond both critical values.
 
-    Its noncentrality is ``difference / deviation`` times the root of n. A difference of 0 gives alpha. Raises InputError for fewer
+    Its noncentrality is ``difference / deviation`` times the root of n. A ``pilot`` asks for the average over what the deviation may be,
+    as in ``detectable``. A difference of 0 gives alpha. Raises InputError for fewer
     than two queries and a deviation below 0.
 
     >>> round(power_of(deviation=0.2, difference=0.1, n=34), 3)
@@ -186,7 +204,10 @@ def power_of(deviation: float, difference: float, n: float, alpha: float = 0.05)
         )
     if not difference:
         return alpha
-    return _power_t(n - 1, abs(difference) / deviation * math.sqrt(n), alpha) if deviation else 1.0
+    if not deviation:
+        return 1.0
+    size = abs(difference) / deviation * math.sqrt(n)
+    return _power_t(n - 1, size, alpha) if math.isinf(pilot) else _power_of_pilot(pilot, size, _beyond(n - 1, alpha))
 
 
 def topic_set_size(
@@ -256,17 +277,50 @@ def _power_t(freedom: float, noncentrality: float, alpha: float) -> float:
     return min(float((weights * (ndtr(noncentrality - beyond) + ndtr(-noncentrality - beyond))).sum()), 1.0)
 
 
-def _quantiles(freedom: float, power: float, alpha: float) -> float:
+def _quantiles(freedom: float, power: float, alpha: float, pilot: float = math.inf) -> float:
+    """How many standard errors a difference has that is detected, if the deviation is known or estimated by a pilot."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, power))
+    beyond = _beyond(freedom, alpha)
+    return beyond + float(stdtrit(freedom, power)) if math.isinf(pilot) else _of_pilot(pilot, power, beyond)
 
 
-def _without_end(ratio: float, power: float, alpha: float) -> int:
+def _beyond(freedom: float, alpha: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 1 - alpha / 2))
+
+
+@cache
+def _of_pilot(pilot: float, power: float, beyond: float) -> float:
+    """How many estimated errors lie ``beyond`` so many true ones with this power: a quantile of noncentral t."""
+    if math.isinf(beyond):
+        return beyond
+    low, high = 0.0, beyond + 1
+    while _power_of_pilot(pilot, high, beyond) < power:
+        low, high = high, 2 * high
+    while (middle := (low + high) / 2) not in {low, high}:
+        low, high = (middle, high) if _power_of_pilot(pilot, middle, beyond) < power else (low, middle)
+    return high
+
+
+def _power_of_pilot(pilot: float, size: float, beyond: float) -> float:
+    """The chance that a difference of ``size`` estimated errors lies ``beyond`` so many true ones, on average over what the true one may be."""
+    from scipy.special import ndtr
+
+    errors, weights = _places(pilot, 2 ** math.ceil(math.log2(min(max(beyond, 2.0), FINEST) / 2)))
+    return min(float((weights * (ndtr(size * errors - beyond) + ndtr(-size * errors - beyond))).sum()), 1.0)
+
+
+_places = lru_cache(256)(error_places)
+
+
+def _without_end(ratio: float, power: float, alpha: float, pilot: float = math.inf) -> int:
     """The number of queries by the normal distribution: right where it is large, and never too large for a number."""
     from scipy.special import ndtri
 
-    both = float(ndtri(1 - alpha / 2) + ndtri(power))
+    beyond = float(ndtri(1 - alpha / 2))
+    both = beyond + float(ndtri(power)) if math.isinf(pilot) else _of_pilot(pilot, power, beyond)
     return math.ceil((Fraction(both) / Fraction(ratio)) ** 2)
 
 

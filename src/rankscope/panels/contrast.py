@@ -196,7 +196,7 @@ class Contrast:
         deviation = sample.error * math.sqrt(units)
         if not self.difference or not deviation > 0:
             return None
-        needed = queries_needed(deviation, abs(self.difference), POWER, self._two_sided_alpha)
+        needed = queries_needed(deviation, abs(self.difference), POWER, self._two_sided_alpha, pilot=sample.freedom)
         return math.ceil(needed * self.queries / units)
 
     @cached_property

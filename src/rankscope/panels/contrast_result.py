@@ -69,7 +69,7 @@ def interval_cell(c: Contrast, bounds: Bounds | None = None) -> Value:
 def lift_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
     """Return a lift, by default with the corrected interval; None if the difference has an interval and the lift has none."""
     value, bounds = c.relative_adjusted if lift is None else lift
-    return number_cell(words.relative(value), value) if bounds.known or not c.bounds.known else None
+    return number_cell(words.relative(value, bounds.ends), value) if bounds.known or not c.bounds.known else None
 
 
 def lift_interval_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
@@ -90,8 +90,8 @@ def lift_interval_in_words(bounds: Bounds) -> str:
     """Return the interval of a lift; empty if there is none."""
     if not bounds.known:
         return ""
-    ends = words.interval(100 * bounds.lower, 100 * bounds.upper, sign=True, digits=1, between="% to ", apart=(0.0,))
-    return f"{ends}%"
+    low, high, digits = 100 * bounds.lower, 100 * bounds.upper, words.decimals_of_changes(*bounds.ends)
+    return f"{words.interval(low, high, sign=True, digits=digits, between='% to ', apart=(0.0,))}%"
 
 
 # --- columns ----------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def reach_of(
     units, error = sample.freedom + 1, sample.error  # of unequal clusters as many of one size as say as much
     now = detectable(sample, goal.power, goal.each)
     ends = (now.low / now.difference, now.high / now.difference)
-    spread = _Spread(error * math.sqrt(units), sample.count / units, ends)
+    spread = _Spread(error * math.sqrt(units), sample.count / units, ends, sample.freedom)
     future = units if goal.n is None else max(int(goal.n * units / sample.count + CLOSE), 2)
     targets = [spread.target(size, goal, future) for size in differences]
     if observed and abs(sample.mean) > ROUNDED * _scale(paired):
@@ -120,15 +120,16 @@ def reach_by(deviation: float, goal: PowerGoal, differences: Sequence[float]) ->
 class _Spread:
     """How differences vary between units, which are queries, or clusters of so many queries ``each``.
 
-    ``ends`` are those of the interval of the deviation, in parts of it.
+    ``ends`` are those of the interval of the deviation, in parts of it; ``pilot`` is its number of degrees of freedom, infinite for a known one.
     """
 
     deviation: float
     each: float = 1.0
     ends: tuple[float, float] | None = None
+    pilot: float = math.inf
 
     def detectable(self, units: float, goal: PowerGoal) -> Detectable:
-        size = detectable_difference(units, self.deviation, goal.power, goal.each)
+        size = detectable_difference(units, self.deviation, goal.power, goal.each, self.pilot)
         low, high = self.ends or (math.nan, math.nan)
         return Detectable(size, low * size, high * size)
 
@@ -136,11 +137,11 @@ class _Spread:
         """What it takes to detect a difference; the power is that of so many ``units``, if any."""
 
         def count_of(part: float) -> int:
-            count = queries_needed(part * self.deviation, difference, goal.power, goal.each)
+            count = queries_needed(part * self.deviation, difference, goal.power, goal.each, pilot=self.pilot)
             return count if self.each == 1 else math.ceil(count * self.each - CLOSE)
 
         low, high = (None, None) if self.ends is None else map(count_of, self.ends)
-        power = None if units is None else power_of(self.deviation, difference, units, goal.each)
+        power = None if units is None else power_of(self.deviation, difference, units, goal.each, self.pilot)
         return Target(difference, count_of(1.0), low, high, power, observed)
 
 

@@ -82,8 +82,8 @@ def _change(c: Contrast, lift: bool, way: int = 1) -> tuple[str, str]:
     """Return the difference or lift as text, and its interval."""
     value, bounds = c.relative_adjusted
     if lift and bounds.known:
-        low, high = (words.relative(end) for end in (bounds.lower, bounds.upper))
-        return words.relative(value), f"{low.removesuffix('%')} to {high}"
+        low, high = (words.relative(end, bounds.ends) for end in bounds.ends)
+        return words.relative(value, bounds.ends), f"{low.removesuffix('%')} to {high}"
     digits, bounds = c.panel.measure.decimals, c.shown
     ends = sorted((way * bounds.lower, way * bounds.upper)) if bounds.known else []
     size = words.number(way * c.difference, sign=True, digits=digits)

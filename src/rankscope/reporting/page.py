@@ -296,7 +296,9 @@ def _board(both: OnlineAgreement) -> Table:
     rows: list[tuple[Value, ...]] = []
     for one in (side for side in both.sides if side.contrast.metric in main):
         c, (relative, bounds) = one.contrast, one.contrast.relative
-        lift = ValueRange(relative, bounds.lower, bounds.upper, text=words.in_table(words.relative(relative)))
+        lift = ValueRange(
+            relative, bounds.lower, bounds.upper, text=words.in_table(words.relative(relative, bounds.ends))
+        )
         labels = [one.side, one.variant, c.metric] if several else [one.side, c.metric]
         values = value_cell(c, c.baseline_value), value_cell(c, c.value), difference_cell(c), interval_cell(c)
         rows.append((*labels, *values, one.verdict, lift if bounds.known else None))

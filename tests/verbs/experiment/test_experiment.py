@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -120,9 +121,9 @@ def test_a_ratio_by_hand() -> None:
     )
     (row,) = rs.experiment(table, "Ratio(orders, sessions)").to_dicts()
     assert (row["baseline_value"], row["value"]) == (3 / 8, 6 / 8)
-    # residuals n - ratio x d, each corrected for the share of its user in the sessions of the variant (CR2)
+    # by how much the ratio moves without each user, (n - ratio x d) / (8 - d); two of three parts of their squares: the jackknife
     squares = [
-        sum((n - ratio * d) ** 2 / (1 - d / 8) for n, d in arm) / 8**2
+        sum((n - ratio * d) ** 2 / (8 - d) ** 2 for n, d in arm) * 2 / 3
         for ratio, arm in ((6 / 8, ((3, 4), (1, 2), (2, 2))), (3 / 8, ((1, 2), (2, 4), (0, 2))))
     ]
     # shares 1/4, 1/2, 1/4; their squares over one less the share 1/12, 1/2, 1/12
@@ -522,3 +523,31 @@ def test_empty_amounts_of_other_events_are_no_problem() -> None:
 def test_an_unknown_metric_names_the_spelling_of_a_column() -> None:
     with pytest.raises(InputError, match=r"a column of numbers is written Mean\(retention_7\)$"):
         rs.experiment(users(seed=1), "retention_7")
+
+
+# --- rounding, and changes of large values --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["between variants", "within variants"])
+def test_values_that_differ_by_rounding_are_the_same(mixed: bool) -> None:
+    users = np.arange(40)
+    rounded = users % 4 < 2 if mixed else users % 2 == 0
+    table = {"user": users, "variant": np.where(users % 2, "B", "A"), "y": np.where(rounded, 0.1 + 0.2, 0.3)}
+    (c,) = rs.experiment(pl.DataFrame(table), "Mean(y)").contrasts
+    assert (c.verdict, c.differing) == ("same", 0)
+    assert c.sentence() == "B and A score the same on Mean(y), on each of 40 users."
+
+
+def test_a_lift_at_large_values_is_no_row_of_zeros() -> None:
+    users = np.arange(40)
+    y = 1e9 + np.random.default_rng(3).normal(0, 3, 40)
+    table = {"user": users, "variant": np.where(users % 2, "B", "A"), "y": y}
+    found = rs.experiment(pl.DataFrame(table), "Mean(y)")
+    (c,) = found.contrasts
+    (low, high), lift = c.relative[1].ends, c.relative[0]
+    assert max(-low, high) < 1e-8
+    said = re.search(r"Lift (\S+)% \((\S+)% to (\S+)%\)", str(found))
+    assert said is not None
+    numbers = [float(text.replace("\N{MINUS SIGN}", "-")) / 100 for text in said.groups()]
+    assert numbers == pytest.approx([lift, low, high], abs=0.06 * max(-low, high))
+    assert all(numbers)

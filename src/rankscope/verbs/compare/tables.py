@@ -259,7 +259,7 @@ EFFECTS = (
     Col(head="run", cell=lambda c: c.run),
     Col(head="against", cell=lambda c: c.baseline),
     Col(head="relative", kind="value", hint="the difference relative to the mean of the baseline",
-        cell=lambda c: number_cell(words.relative(c.relative[0]), c.relative[0])),
+        cell=lambda c: number_cell(words.relative(c.relative[0], c.relative[1].ends), c.relative[0])),
     Col(head="interval", kind="value", hint="of the relative difference (Fieller), of this comparison only: not corrected for others",
         cell=lambda c: lift_interval_cell(c, c.relative)),
     Col(head="in sd", kind="value", hint="the difference in standard deviations of the differences of the queries",

@@ -53,7 +53,7 @@ def sentence(c: Contrast, prior: Prior) -> str:
     )
     return (
         f"Given {assumed}, {c.run} is {how} than {c.baseline} on {c.metric} with a probability of {words.share(belief.chance_better, 1)}; "
-        f"{loss}the lift is {words.relative(math.expm1(belief.centre))}, and {lift_interval_in_words(belief.credible)} with a probability of {words.percent(c.method.level)}."
+        f"{loss}the lift is {words.relative(math.expm1(belief.centre), belief.credible.ends)}, and {lift_interval_in_words(belief.credible)} with a probability of {words.percent(c.method.level)}."
     )
 
 

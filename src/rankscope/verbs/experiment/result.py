@@ -273,7 +273,7 @@ class Experiment(ContrastResult):
 
     def _lift_of(self, c: Contrast) -> str:
         value, bounds = c.relative_adjusted
-        return f" Lift {words.relative(value)} ({lift_interval_in_words(bounds)})." if bounds.known else ""
+        return f" Lift {words.relative(value, bounds.ends)} ({lift_interval_in_words(bounds)})." if bounds.known else ""
 
     def body(self, **_: Any) -> Iterator[Sequence[Shown]]:
         """Yield the table, and requested extras: beliefs, days, slices."""
@@ -292,7 +292,7 @@ class Experiment(ContrastResult):
         """Yield the unit, the tests, the adjustment and the corrections."""
         yield f"by {self.units.noun}"
         if self.variants.clusters:
-            yield f"clusters of {words.listing(self.variants.clusters)}, errors corrected for their sizes (CR2)"
+            yield f"clusters of {words.listing(self.variants.clusters)}, errors by leaving each out (jackknife)"
         yield "Welch's t test, delta method for ratios" if self.method.test is None else str(self.method.test)
         if self.method.one_sided:
             yield f"one-sided: {ALTERNATIVES[self.method.alternative]}, with {words.percent(self.method.level)} intervals"

@@ -44,10 +44,10 @@ def _reach(
     pair = panel.pair(policy, baseline)
     value, sample = pair.baseline_sample.mean, pair.means
     deviation, count = sample.error * math.sqrt(sample.count), goal.n or sample.count
-    detects = detectable_difference(count, deviation, goal.power, goal.each)
+    detects = detectable_difference(count, deviation, goal.power, goal.each, sample.freedom)
     targets = []
     for difference in filter(None, (*(lift * abs(value) for lift in lifts), *differences)):
-        needed = queries_needed(deviation, difference, goal.power, goal.each)
+        needed = queries_needed(deviation, difference, goal.power, goal.each, pilot=sample.freedom)
         targets.append(LiftTarget(difference, as_lift(difference, value), needed, days_until(needed, days)))
     known = value, deviation, count, detects, as_lift(detects, value), tuple(targets)
     return MetricPower(panel.name, "primary", *known, 0.0, goal.power, goal.each, 1.0, policy, baseline)

@@ -22,9 +22,9 @@ from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View
 
 FORMULA = {
-    "detectable_difference": "(t[1 - alpha/2] + t[power]) * s / sqrt(n), t with n - 1 degrees of freedom, alpha of each comparison",
+    "detectable_difference": "noncentral t[power], around t[1 - alpha/2], * s / sqrt(n), n - 1 degrees of freedom of s, alpha of each comparison; if s is given: (t[1 - alpha/2] + t[power]) * s / sqrt(n)",
     "queries_needed": "the smallest n for which the detectable difference is at most the wanted one",
-    "power": "two-sided t test, noncentral t distribution",
+    "power": "two-sided t test, noncentral t distribution, on average over what an estimated s may be",
     "range": "at the ends of the 95% interval of s, by the chi square distribution",
     "assumes": "queries like these, drawn at random, and differences that vary as they do here",
 }
@@ -283,7 +283,10 @@ class Plan(Result):
         """Yield the formula and what it assumes."""
         if self.measurements:
             yield "for queries like these, drawn at random"
-        yield "paired t test, two-sided: (t[1 - alpha/2] + t[power]) s / sqrt(n)"
+        times = (
+            "noncentral t[power] around t[1 - alpha/2], times" if self.measurements else "(t[1 - alpha/2] + t[power])"
+        )
+        yield f"paired t test, two-sided: {times} s / sqrt(n)"
         yield _level(self.goal)
         if not self.measurements:
             return
@@ -302,11 +305,12 @@ class Plan(Result):
         for reach in self.reaches[:LINES]:
             if reach.metric != metric or reach.queries < FEWEST or not reach.deviation > 0:
                 continue
-            now = detectable_difference(reach.queries, reach.deviation, power, each)
+            pilot = reach.queries - 1
+            now = detectable_difference(reach.queries, reach.deviation, power, each, pilot)
             if self.goal.n is None and not math.isclose(now, reach.detectable.difference):
                 continue
             for n in (max(round(reach.queries * share), 2) for share in SHARES):
-                size = detectable_difference(n, reach.deviation, power, each)
+                size = detectable_difference(n, reach.deviation, power, each, pilot)
                 rows.append((n, size, f"{reach.run} against {reach.baseline}"))
         if rows:
             columns = (Column("queries", "count"), Column("smallest difference", "value"), Column("pair"))
