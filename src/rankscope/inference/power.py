@@ -34,10 +34,10 @@ class Detectable:
 def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.05) -> Detectable:
     """The smallest difference that as many new queries would detect, in standard errors that are themselves estimated from these.
 
-    If the spread were known, (t[1 - alpha/2] + t[power]) standard errors would do. As it may be larger than estimated, and power falls by
-    more there than it gains elsewhere, the number of standard errors is the quantile at the power of noncentral t around t[1 - alpha/2]: the
-    average power over what the spread may be. Degrees of freedom are the sample's; with clusters the error is that between clusters. The range
-    is from the chi square distribution of the variance. A difference with random deals has their quantile instead of t[1 - alpha/2].
+    If the spread were known, (t[1 - alpha/2] + t[power]) standard errors would do. It may be larger than estimated, and power falls by more
+    there than it gains elsewhere. So the number of standard errors is the quantile at the power of noncentral t around t[1 - alpha/2]: the
+    average power over the spreads that are possible. Degrees of freedom are the sample's. With clusters the error is that between clusters.
+    The range is from the chi square distribution of the variance. A difference with random deals has their quantile instead of t[1 - alpha/2].
     0 without spread, NaN for fewer than two queries (or clusters).
     Source: Julious and Owen, Sample size calculations for clinical studies allowing for uncertainty about the variance, Pharmaceutical
     Statistics 5(1), 2006; Bloom, Minimum detectable effects, Evaluation Review, 1995.

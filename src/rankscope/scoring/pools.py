@@ -111,6 +111,11 @@ def _pool(ranked: Sequence[_Ranked], queries: pl.Series, first: int, depth: int 
     return JoinedRuns(queries, texts.gather(column(first_of)), table)
 
 
+def join_frames(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The rows of several frames, one after the other."""
+    return pl.concat(frames)
+
+
 def relevance_of(pool: JoinedRuns, judgments: Qrels, level: float = 1.0) -> JoinedRuns:
     """The same documents, marked as relevant by judgments, with the number of relevant documents per query."""
     relevant = judgments.frame.filter(pl.col("grade") >= level).select("query_id", "doc_id").unique()

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import polars as pl
-
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Column
 from rankscope.diagnostics.comparisons import GuardrailFell, OptimisticGain
@@ -17,6 +15,7 @@ from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import ContrastResult, columns_named
 from rankscope.panels.families import Family
 from rankscope.rankers.searches import Point
+from rankscope.scoring.pools import join_frames
 from rankscope.scoring.request import Request, active_cautions
 from rankscope.show.result import Col, View
 from rankscope.tables import Run
@@ -127,7 +126,7 @@ class Tuning(ContrastResult):
         for queries, run in self.make_held_out():
             frame = run_of(run).frame
             parts.append(frame.filter(frame["query_id"].is_in(list(queries))).select("query_id", "doc_id", "score"))
-        return Run(pl.concat(parts), name="tuned_held_out")
+        return Run(join_frames(parts), name="tuned_held_out")
 
     @property
     def warnings(self) -> Sequence[Caution]:
