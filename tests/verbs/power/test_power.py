@@ -142,9 +142,7 @@ def test_statsmodels_says_the_same(need: Callable[[str], ModuleType]) -> None:
     theirs = need("statsmodels.stats.power").TTestPower()
     s = float(DIFFERENCES.std(ddof=1))
     for m in (1, 6):
-        found = power(PAIR, metrics="x", difference=[0.02, 0.05, 0.1], comparisons=m)["x"]
-        assert found.deviation == pytest.approx(s)
-        for target in found.targets:
+        for target in power(deviation=s, difference=[0.02, 0.05, 0.1], n=30, comparisons=m).reaches[0].targets:
             size = target.difference / s
             assert target.power == pytest.approx(theirs.power(size, 30, 0.05 / m), abs=1e-6)
             exact = math.ceil(theirs.solve_power(size, power=0.8, alpha=0.05 / m))
@@ -155,6 +153,21 @@ def test_statsmodels_says_the_same(need: Callable[[str], ModuleType]) -> None:
     design = power(design="t", variance=0.04, difference=[0.05, 0.1], comparisons=2)
     for size, topics in design.sizes:
         assert topics == math.ceil(theirs.solve_power(size / 0.2, power=0.8, alpha=0.025))
+
+
+@pytest.mark.parametrize("comparisons", [1, 6])
+def test_from_runs_power_is_the_average_over_the_spreads_that_may_be(comparisons: int) -> None:
+    from scipy.stats import nct, t
+
+    found = power(PAIR, metrics="x", difference=[0.02, 0.05, 0.1], comparisons=comparisons)["x"]
+    assert found.deviation == pytest.approx(float(DIFFERENCES.std(ddof=1)))
+    beyond = t.ppf(1 - 0.025 / comparisons, 29)
+    for target in found.targets:
+        far = target.difference / found.deviation * math.sqrt(30)
+        assert target.power == pytest.approx(nct.cdf(far, 29, beyond) + nct.cdf(-far, 29, beyond), abs=1e-6)
+    assert found.detectable.difference == pytest.approx(
+        nct.ppf(0.8, 29, beyond) * found.deviation / math.sqrt(30), rel=1e-6
+    )
 
 
 def test_statsmodels_designs_for_an_analysis_of_variance_alike(need: Callable[[str], ModuleType]) -> None:

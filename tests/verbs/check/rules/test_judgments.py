@@ -59,13 +59,16 @@ def test_grades_off_the_scale_that_was_stated() -> None:
 
 
 def test_differences_that_so_few_queries_cannot_show() -> None:
+    from scipy.stats import nct
+
     worse = RUN | {"q0": {"c": 2.0, "d": 1.0}}
     (found,) = of("RS409", QRELS, {"one": RUN, "two": worse}, "P@2")
     assert found.severity == "information"
     assert "differ by 0.1000 on P@2" in found.message
-    # one difference of 1 in ten: deviation sqrt(0.1), t quantiles of 9 degrees of freedom 2.2622 and 0.8834
+    # one difference of 1 in ten: deviation sqrt(0.1), and noncentral t of 9 degrees of freedom around its quantile 2.2622
+    error = np.sqrt(0.1) / np.sqrt(10)
     assert (
-        f"queries like these detect {(2.2622 + 0.8834) * np.sqrt(0.1) / np.sqrt(10):.3f} in four of five cases (80% power)"
+        f"queries like these detect {nct.ppf(0.8, 9, 2.2622) * error:.3f} in four of five cases (80% power)"
         in found.message
     )
     assert "tells them apart" not in found.message
