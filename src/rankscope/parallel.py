@@ -103,7 +103,7 @@ def _refuse(label: str, why: str, needed: int, bound: str) -> NoReturn:
 
 
 def free_memory() -> int | None:
-    """The number of bytes this process may still take by the system, its group and limits. None if the system does not say."""
+    """The number of bytes this process may still take by the system, its group and limits. None if the system has no number."""
     bounds = []
     for path, pattern, unit in FREE:
         with suppress(OSError, ValueError):

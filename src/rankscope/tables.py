@@ -258,7 +258,7 @@ class Run(_Table):
     worth: ClassVar[str] = "score"
 
     def named(self, name: str) -> Run:
-        """Return the same run under another name, with what is known of its rows."""
+        """Return the same run under another name, with the same cached facts about its rows."""
         run = copy(self)
         object.__setattr__(run, "name", name)
         return run

@@ -40,7 +40,7 @@ class Band:
 
 
 def by_rank(metric: Metric, judged: Judged, kept: Array, weight: Array) -> tuple[Array, float]:
-    """What each rank adds to the mean over the queries ``kept`` with these weights (summing to 1), and what no rank adds. Together they are the mean."""
+    """The share of each rank in the mean over the queries ``kept``, and the rest of the mean. ``weights`` sum to 1."""
     deepest = int(judged.rank.max(initial=0))
     if judged.shown is not None:
         deepest = max(deepest, int(judged.shown.count.max(initial=0)))

@@ -119,7 +119,7 @@ def _reordering(metric: Metric, depth: int | None) -> Callable[[Lists], Array]:
 
 
 def reorder(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool = False) -> Lists:
-    """The judged documents among the first ``depth`` moved to the top, the most worthy first. With ``sunk`` worthless ones go to the end of these."""
+    """The judged documents among the first ``depth`` moved to the top, the most worthy first. With ``sunk``, worthless documents move to the end of them."""
     top = lists.retrieved if depth is None else np.minimum(lists.retrieved, depth)
     inside = lists.shown & (lists.rank <= top[:, None])
     worth = -_worth(metric)(lists.grade)

@@ -66,7 +66,7 @@ class Scorable(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One metric's value for every query (NaN: undefined), its weight in a mean, and the standard ``error`` where orders of ties were sampled."""
+    """One metric's value for every query (NaN: undefined), its weight in a mean, and the standard ``error`` if orders of ties were sampled."""
 
     value: Array
     weight: Array
@@ -94,7 +94,7 @@ def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all
 
 
 def columns_of(judged: Judged, metrics: Iterable[Scorable], all_cores: bool = True) -> dict[Any, Array]:
-    """What metrics give for each query: the value, and if weighted the weight, under ``(metric, "weight")``. Nothing is computed twice."""
+    """The value of each metric by query, and its weight under ``(metric, "weight")`` if queries have weights. Nothing is computed twice."""
     kernels: dict[Any, Callable[[Lists], Array]] = {}
     for metric in metrics:
         kernels[metric] = metric.score

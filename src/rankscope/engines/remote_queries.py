@@ -121,7 +121,7 @@ def _as_it_was(name: str, kind: pl.DataType) -> pl.Expr:
 
 @dataclass(frozen=True)
 class RowReading:
-    """What an executor does with batches before they are packed: the query ``plan`` makes columns of ``schema`` from ``inputs`` (c0, c1 ...)."""
+    """The query that an executor runs on batches before it packs them: ``plan`` makes columns of ``schema`` from ``inputs`` (c0, c1 ...)."""
 
     plan: bytes
     inputs: tuple[tuple[str, pl.DataType], ...]

@@ -1,4 +1,4 @@
-"""The first documents of every query with their ids, in the order in which ``judge`` ranks them, as judging keeps judged documents alone."""
+"""The first documents of every query with their ids, in the order in which ``judge`` ranks them, as judging keeps only judged documents."""
 
 from __future__ import annotations
 

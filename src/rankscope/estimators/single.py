@@ -167,7 +167,7 @@ class BetaIPS(Estimator, aliases=("beta_ips",)):
         return Earned.of(events.weight * (events.reward - beta) + beta)
 
     def pull(self, events: LoggedEvents) -> Array:
-        """Return how much each reward moves the best beta, w^2 - w: beta is the mean of pull x reward over that of pull."""
+        """Return how much each reward moves the best beta, w^2 - w: beta is the mean of pull x reward, divided by the mean pull."""
         return np.asarray(events.weight**2 - events.weight)
 
 

@@ -48,7 +48,7 @@ def heterogeneity(
     units: UnitTotals,
     contrasts: Mapping[str, Sequence[Contrast]],
 ) -> list[Heterogeneity]:
-    """Test for each variant whether its difference depends on an attribute; nothing where fewer than two values have units enough."""
+    """Test for each variant whether its difference depends on an attribute; no test if fewer than two values have enough units."""
     own = {str(value): value for value in units.groups[attribute].drop_nulls().unique().to_list()}
     parts = [(units.groups[attribute] == own[value]).fill_null(value=False) for value in contrasts]
     shared = shared_units(variants, metric, units, parts)

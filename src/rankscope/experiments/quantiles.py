@@ -53,7 +53,7 @@ def few_rows(metric: Quantile, arms: Mapping[str, QuantileEstimate]) -> Caution 
 
 
 def deviation_of_quantile(metric: Quantile, units: UnitTotals) -> tuple[float, float]:
-    """The quantile of all units together, and the standard deviation between them of what it is made of (linearised)."""
+    """The quantile of all units together, and the standard deviation between units of its linearisation."""
     rows = units.rows_of(metric)
     estimate = quantile_of(rows.values, rows.units, metric.q)
     if estimate.reason:

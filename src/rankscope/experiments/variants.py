@@ -229,7 +229,7 @@ class Variants:
         return [str(one) for name in (run, baseline) for one in units.ids.gather(places[name]).to_list()], shares
 
     def units_by(self, column: str, metric: OnlineMetric, log: Log | None = None) -> UnitTotals:
-        """The units of the variants by the value of a column, too: who has rows of several values is there several times."""
+        """The units of the variants by the value of a column. A unit with rows of several values is in several."""
         refuse_rows(self.log, f"a value by {column}")
         stratum = self.adjustment.stratum
         metrics = [metric, *self.adjustment.covariates.get(metric, ())]
@@ -240,7 +240,7 @@ class Variants:
         return self.arms.of(units.clustered(self.clusters, by))
 
     def slices(self, attribute: str, metric: OnlineMetric, units: UnitTotals) -> tuple[dict[str, Panel], list[str]]:
-        """The variants on a metric within each value of an attribute, and notes about what is left out."""
+        """The variants on a metric within each value of an attribute, and notes on the values that are left out."""
         groups, several = units.groups[attribute], words.plural(units.noun)
         values = sorted(groups.drop_nulls().unique().to_list(), key=str)
         if len(values) > MAX_VALUES:
@@ -269,7 +269,7 @@ class Variants:
         return panels, notes
 
     def cautions(self, metrics: Iterable[OnlineMetric], test: PairedTest | None = None) -> list[Caution]:
-        """What to know before any of it is believed: what is wrong with the log, by the codes of ``check``, which units are left out, and doubts of metrics."""
+        """The warnings of the experiment: problems of the log with the codes of ``check``, units that are left out, and doubts about metrics."""
         if self.log.sums is not None:
             return [*self.arms.cautions]
         codes = {caution.code for caution in self.arms.cautions}

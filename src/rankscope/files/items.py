@@ -67,7 +67,7 @@ def _features(sheet: Sheet, names: Sequence[str]) -> Any:
 
 
 def _vectors(column: pl.Series) -> pl.Series:
-    """The numbers in cells like ``[0.1, 0.2]``, as pandas and NumPy write lists into CSV; null for what is no number."""
+    """The numbers in cells like ``[0.1, 0.2]``, as pandas and NumPy write lists into CSV; null for other texts."""
     inside = column.str.strip_chars("[] \t\r\n").str.replace_all(r"[,\s]+", ",").str.split(",")
     return inside.cast(pl.List(pl.Float64), strict=False)
 

@@ -98,7 +98,7 @@ OF = {"item_id", "impression_id", "unit_id"}  # roles: every log has one
 def log_of(
     source: Any, *, columns: ColumnsOption = None, log_format: str | None = None, clock: Clock | None = None
 ) -> Log | None:
-    """Read an input as a log if its columns are those of a log; None for judgments, rankings and other inputs."""
+    """Read an input as a log if it has the columns of one; None for judgments, rankings and other inputs."""
     if isinstance(source, LogRows):
         return _log_by_columns(source, columns, clock)
     if isinstance(source, Log) or log_format is not None:

@@ -177,7 +177,7 @@ def _ends(trials: float, q: float, outside: float) -> tuple[int, int]:
 
 
 def _error(ordered: Array, value: float, span: Bounds, of_share: float) -> float:
-    """The standard error of a quantile, from that of the share below it and the rise of values along the interval, or beyond it."""
+    """The standard error of a quantile, from the error of the share below it and the rise of values along the interval, or beyond it."""
     low, high = span.lower, span.upper
     if low == high:
         first, last = (int(np.searchsorted(ordered, low, side)) for side in ("left", "right"))

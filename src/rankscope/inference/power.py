@@ -278,7 +278,7 @@ def _power_t(freedom: float, noncentrality: float, alpha: float) -> float:
 
 
 def _quantiles(freedom: float, power: float, alpha: float, pilot: float = math.inf) -> float:
-    """How many standard errors a difference has that is detected, if the deviation is known or estimated by a pilot."""
+    """The smallest detectable difference in standard errors, for a known deviation or one estimated by a pilot."""
     from scipy.special import stdtrit
 
     beyond = _beyond(freedom, alpha)
@@ -293,7 +293,7 @@ def _beyond(freedom: float, alpha: float) -> float:
 
 @cache
 def _of_pilot(pilot: float, power: float, beyond: float) -> float:
-    """How many estimated errors lie ``beyond`` so many true ones with this power: a quantile of noncentral t."""
+    """The size, in estimated errors, of a difference that exceeds ``beyond`` true errors with this power: a quantile of noncentral t."""
     if math.isinf(beyond):
         return beyond
     low, high = 0.0, beyond + 1
@@ -305,7 +305,7 @@ def _of_pilot(pilot: float, power: float, beyond: float) -> float:
 
 
 def _power_of_pilot(pilot: float, size: float, beyond: float) -> float:
-    """The chance that a difference of ``size`` estimated errors lies ``beyond`` so many true ones, on average over what the true one may be."""
+    """The chance that a difference of ``size`` estimated errors exceeds ``beyond`` true errors, on average over the possible true errors."""
     from scipy.special import ndtr
 
     errors, weights = _places(pilot, 2 ** math.ceil(math.log2(min(max(beyond, 2.0), FINEST) / 2)))

@@ -135,7 +135,7 @@ def examine(
     quick = log.rows > MAX_ROWS_FOR_GROUPED_CHECKS and not whole
     log = replace(log, part=PART) if log.rows > PART else log
     unused = set() if metrics is None else {*OUTCOMES, *PROPENSITIES}.difference(*(one.reads(log) for one in metrics))
-    unused |= {"timestamp"} if log.events is not None else set()  # whoever read the events said which have no time
+    unused |= {"timestamp"} if log.events is not None else set()  # events without a time were noted when they were read
     checks = [one for one in LOG_CHECKS if log.has(*one.needs) and unused.isdisjoint(one.needs)]
     by_row = [one for one in checks if not one.by and not (quick and one.rule is rules.EmptyId)]
     outcomes = [name for name in _with_zeros(log, metrics) if log.has(name) and name not in unused]

@@ -116,7 +116,7 @@ class UnitTotals:
         return self if self.members is None else self.members
 
     def clustered(self, columns: Sequence[str], by: Sequence[str] = ()) -> UnitTotals:
-        """Return the clusters of these units: what units with one value in each of these columns add is summed."""
+        """Return the clusters of these units: sums over units with the same values in these columns."""
         if not columns:
             return self
         table = pl.DataFrame({name: self.groups[name] for name in (*by, *columns)})
@@ -326,7 +326,7 @@ def _with_before(
 
 
 def adds_up(log: Log, metric: Earning, by: str) -> bool:
-    """True if the totals of a unit over the values of a column, as over days, add up to those of all its rows."""
+    """True if the totals of a unit by a column, such as days, add up to its totals over all rows."""
     level = metric.parts(log, None).level
     if level not in KEYS:
         return level in {"row", "once", "values"}

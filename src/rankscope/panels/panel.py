@@ -63,7 +63,7 @@ class PairedValues:
     predicted: bool = False
 
     def sample_for(self, test: PairedTest, shift: float = 0.0) -> Sample:
-        """What a test is given: the one place that chooses, by what the test says it is of."""
+        """The input of a test, chosen here alone, by ``test.of``."""
         if self.predicted and not test.by_moments and self.means.error:
             raise InputError(f"the test {test} looks at single queries, and predictions correct only means: use t")
         kinds = {"means": self.means, "signs": self.signs, "ranks": self.ranks, "swaps": self.swaps}
@@ -373,7 +373,7 @@ def _of_logarithms(added: Array, clusters: Array | None, weights: Array | None, 
 
 
 def _without_rounding(difference: Array, run: Array, baseline: Array) -> Array:
-    """Differences that are 0 where only rounding tells two values apart, and equal where only rounding tells them apart."""
+    """Differences without rounding: 0 if two values differ by no more than it, and equal to others within it."""
     sizes = np.maximum(np.abs(run), np.abs(baseline))
     difference = np.where(np.abs(difference) <= SAME * sizes, 0.0, difference)
     largest = sizes.max(initial=0.0)

@@ -68,7 +68,7 @@ def leaders(means: Mapping[str, float], better: str = "higher") -> tuple[str, ..
 
 
 def mean(measure: Measure | Metric, value: Array, weight: Array) -> float:
-    """The values of the units as one number, undefined ones left out; NaN where none is defined."""
+    """The values of the units as one number, without undefined ones; NaN if all are undefined."""
     undefined = np.isnan(value)
     if undefined.any():
         value, weight = value[~undefined], weight[~undefined]
@@ -94,7 +94,7 @@ def logs_of(value: Array) -> Array:
 
 
 def parts_of(measure: Measure | Metric, value: Array, weight: Array | None = None) -> Array:
-    """One number a unit, NaN where undefined, whose plain mean is the value of the measure over all units."""
+    """One number per unit (NaN: undefined). Their plain mean is the value of the measure over all units."""
     weight = np.ones(len(value)) if weight is None else weight
     known = ~np.isnan(value) & (weight > 0)
     out = np.where(known, value, np.nan)

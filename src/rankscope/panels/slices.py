@@ -51,7 +51,7 @@ def too_many_values(attribute: str, count: int) -> str:
 
 
 def parts_of(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, str, Array]], list[str]]:
-    """The slices that a table of attributes makes of these queries: attribute, name and which queries; and what to say about the table."""
+    """The slices that a table of attributes makes of these queries: attribute, name and queries; and notes on the table."""
     from rankscope.files.side_tables import attributes_of
 
     table = attributes_of(source)

@@ -76,7 +76,7 @@ def findings_in_slices(
 
 
 def usual_causes(comparison: Comparison) -> Iterator[Note]:
-    """What mostly explains it, each with what to look at."""
+    """The most frequent explanations, each with the next place to look."""
     unjudged = [caution for caution in comparison.warnings if caution.code == UNJUDGED]
     if unjudged:
         yield from (Note(caution.message, caution.hint, caution.code) for caution in unjudged)
@@ -95,7 +95,7 @@ NAMED = "give runs the names of their variants, like {example} on the command li
 
 @dataclass(frozen=True)
 class Pairing:
-    """The run of each variant, the baseline first; ``remarks`` say what was taken for granted, and what is left out."""
+    """The run of each variant, the baseline first; ``remarks`` name assumptions and variants that are left out."""
 
     runs: Mapping[str, str]
     remarks: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class Pairing:
         return list(self.runs)[1:]
 
     def label(self, variant: str) -> str:
-        """A variant with its run, where that has another name."""
+        """A variant with its run, if that has another name."""
         run = self.runs[variant]
         return variant if run == variant else f"{run} ({variant})"
 
@@ -157,7 +157,7 @@ def _runs_by_variant(matches: Mapping[str, str], variants: Sequence[str], system
 
 
 def contrasts_of(comparison: Comparison, run: str, baseline: str) -> dict[str, Contrast]:
-    """The contrast of two runs on each metric, this way round. Raises InputError where they were not compared."""
+    """The contrast of two runs on each metric, this way round. Raises InputError if they were not compared."""
     out = {}
     for c in comparison.contrasts:
         if (c.run, c.baseline) == (run, baseline):

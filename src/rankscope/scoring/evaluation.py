@@ -78,7 +78,7 @@ def scores_of(
     request: Request, evaluations: Sequence[RunEvaluation], queries: Collection[str], qrels: Any, data: Any = None,
     content: Callable[[], str | None] | None = None,
 ) -> Scores:  # fmt: skip
-    """The result for these runs. ``queries`` and ``content`` (the digest) are of the qrels, ``data`` what was passed. Raises DataError without queries to average."""
+    """The result for these runs. ``queries`` and ``content`` (the digest) are of the qrels, ``data`` are the inputs. Raises DataError without queries to average."""
     for e in evaluations:
         if e.health.missing_queries == e.health.judged_queries:
             label = e.labels[0] if e.source is None else e.source.label

@@ -210,7 +210,7 @@ def _numbered(column: pl.Series) -> tuple[pl.Series, Codes]:
 
 
 def _number(keys: Keys, spots: Keys) -> tuple[Codes, Codes] | None:
-    """Return where the different keys stand and the number of each row's key, None if there are too many."""
+    """Return the places of the distinct keys and the number of each row's key, None if there are too many."""
     numbering, codes, firsts = Numbering(20), np.empty(len(keys), dtype=np.int64), []
     for start in range(0, len(keys), STEP):
         part = slice(start, start + STEP)

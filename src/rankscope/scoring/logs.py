@@ -193,7 +193,7 @@ def log_of(
     target: Any = None,
     **times: Unpack[TimeOptions],
 ) -> Log | None:
-    """A log, if there are columns of one or a ``target`` policy. None for all else. Raises InputError for a log that cannot be read."""
+    """A log, if there are columns of one or a ``target`` policy. None for other inputs. Raises InputError for a log that cannot be read."""
     if target is not None:
         return read_log(source, columns=columns, log_format=log_format, **times)
     clock, days = _clock_of(times), _days_of(times)

@@ -351,7 +351,7 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
 
 
 def _without_facts(metrics: Any) -> tuple[Any, dict[str, int]]:
-    """What was asked for without what is no number, and that: relstrings, by their names as trec_eval prints them, with their depths."""
+    """The metrics that are numbers, and the depths of relstrings by their names as trec_eval prints them."""
     if not isinstance(metrics, str | list | tuple):
         return metrics, {}
     facts: dict[str, int] = {}

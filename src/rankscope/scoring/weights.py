@@ -46,7 +46,7 @@ class Weights:
         return np.array([self.by_query[query] for query in queries], dtype=float)
 
     def in_words(self, queries: Iterable[str]) -> str:
-        """How unevenly these queries weigh: from what to what, and on how many half of the weight lies."""
+        """The spread of the weights of queries in words: the smallest, the largest, and the number of queries with half of the weight."""
         weights = sorted((self.by_query[query] for query in queries), reverse=True)
         low, high = words.amount(weights[-1]), words.amount(weights[0])
         if low == high:

@@ -146,7 +146,7 @@ def _source_dict(source: Source | None) -> dict[str, Any] | None:
 
 
 def partition_of(text: Any) -> tuple[int, int]:
-    """Number and count of a partition. Raises InputError for what is none."""
+    """Number and count of a partition. Raises InputError for other values."""
     match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", text) if isinstance(text, str) else None
     number, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= of:

@@ -34,7 +34,7 @@ def check_parent(folder: str | Path) -> None:
 
 
 class KeptWork:
-    """The folder in which a job keeps what it has judged, and finds it again. Raises InputError if it cannot be used."""
+    """The folder in which a job keeps its judged parts, to go on from them. Raises InputError if it cannot be used."""
 
     def __init__(self, folder: str | Path, grades: CleanInput, request: Request) -> None:
         self.folder, self.request, self.qrels = Path(folder), request, QrelsFacts.of(grades)

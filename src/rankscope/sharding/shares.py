@@ -68,7 +68,7 @@ class JudgedShare:
 
 
 def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request, number: int, of: int) -> JudgedShare:
-    """Judge the ``number``-th of so many shares of a run, reading nothing else of a file with parts. Raises InputError for invalid rows."""
+    """Judge share ``number`` of a run, reading nothing else of a file with parts. Raises InputError for invalid rows."""
     data, judge = read_any("run", run, name, parts=True, reading=request.policies), ShareJudge(grades, request)
     if hasattr(data, "reads"):
         numbers: list[int] = []

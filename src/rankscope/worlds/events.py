@@ -53,7 +53,7 @@ class Visits:
 def made_visits(
     world: World, candidates: Candidates, part: int, phase: Phase = "log", days: int | None = None
 ) -> Visits:
-    """The users of one part, what they could come for in so many days, and in what mood."""
+    """The users of one part, the visits they could make in ``days``, and their moods."""
 
     def of(name: str) -> np.random.Generator:
         return stream(world.seed, name, phase, part)

@@ -201,7 +201,7 @@ class Effect:
 
 
 def true_effects(scenario: Scenario, metrics: Sequence[OnlineMetric], users: int) -> list[Effect]:
-    """What each arm would do against the first one: so many further users meet every arm, each time in the same mood."""
+    """The true effect of each arm against the first: the same further users, in the same mood, meet every arm."""
     sums = [np.concatenate(batch, axis=2) for batch in zip(*_sums_of_arms(scenario, metrics, users), strict=True)]
     base = sums[0]
     out = []

@@ -88,7 +88,7 @@ def _plan(query: pl.LazyFrame) -> bytes:
 
 @dataclass(frozen=True)
 class LogQuery:
-    """What executors run: a query over parts of some whole units, or over rows as they lie, so many at a time, for equal versions."""
+    """A query as executors with the same versions run it: over parts of whole units, or over a number of rows at a time in their order."""
 
     plan: bytes
     reading: RowReading

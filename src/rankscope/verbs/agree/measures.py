@@ -124,7 +124,7 @@ class TauAP(OfRankings, aliases=("tau_ap",)):
 
 
 def _tau_ap(place: Array) -> float:
-    """tau_ap of a ranking whose documents have these places in the reference: the mean share of documents above each that are also above it there."""
+    """tau_ap of a ranking whose documents have these places in the reference: the mean share of the documents above each one that the reference also has above it."""
     above = place[None, :] < place[:, None]
     right = np.tril(above, -1).sum(axis=1)[1:] / np.arange(1, len(place))
     return 2.0 * math.fsum(right.tolist()) / (len(place) - 1) - 1.0

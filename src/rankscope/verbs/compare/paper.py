@@ -53,7 +53,7 @@ def _column(family: Family, panel: Panel, letters: dict[str, str], digits: int) 
 
 
 def _letter(number: int) -> str:
-    """The letter of a system; two where there are more systems than letters."""
+    """The letter of a system; two if there are more systems than letters."""
     more, place = divmod(number, len(ascii_lowercase))
     return (_letter(more - 1) if more else "") + ascii_lowercase[place]
 

@@ -91,7 +91,7 @@ class OnlineValue:
 
 
 def decimals_of(values: Sequence[OnlineValue]) -> int:
-    """The decimals with which values of one metric and their intervals are written: all as many as the largest value needs."""
+    """The decimals of the values of one metric and of their intervals: those of the largest value."""
     if values[0].is_share:
         size = max((abs(one.value) for one in values if not math.isnan(one.value)), default=0.0)
         return 1 if size >= 0.01 or not size else 2 if size >= 0.001 else 3

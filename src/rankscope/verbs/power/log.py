@@ -36,7 +36,7 @@ from rankscope.panels.reach import PowerGoal
 from rankscope.show.result import Col, Result, View
 
 REACH = 1.96  # standard errors on both sides of a number of users
-MOST_LIFT = 1.0  # a larger lift is taken as this one, where it multiplies values
+MOST_LIFT = 1.0  # larger lifts that multiply values count as this one
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Pilot:
 
 
 def pilot_of(users: Variants, metric: OnlineMetric) -> Pilot:
-    """Return a metric of the users of a log. Raises DataError for one with nothing below the line."""
+    """Return a metric of the users of a log. Raises DataError if its denominator is 0."""
     units = users.arms.units
     if isinstance(metric, Quantile):
         return Pilot(*deviation_of_quantile(metric, units))

@@ -326,7 +326,7 @@ def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[M
 def find_reversal(
     cells: Cells, means: Sequence[MeanParts], pair: tuple[int, int], effects: SingleEffects, top: float, alone: bool
 ) -> list[tuple[int, int]] | None:
-    """Return documents (query and place) that would reverse a difference with the top grade, most helpful first (the fewest if they earn ``alone``). None if none."""
+    """Return documents (query and place) that would reverse a difference with the top grade, most helpful first (the fewest if they earn ``alone``). None if no documents would."""
     signs = dict(zip(pair, (1.0, -1.0), strict=True))
     difference = sum(sign * means[run].mean for run, sign in signs.items())
     if math.isnan(difference) or abs(difference) <= SAME:
