@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,17 @@ def test_other_types_are_refused_with_the_column(column: str, cells: list[Any], 
 )
 def test_a_number_is_the_same_in_every_type(cells: pl.Series) -> None:
     assert rs.online(LOG.with_columns(cells.alias("cost")), "Mean(cost)")["Mean(cost)"] == sum(range(ROWS)) / ROWS
+
+
+@pytest.mark.skipif(not hasattr(pl, "BaseExtension"), reason="this Polars reads the stored values itself")
+def test_decimals_of_a_database_are_numbers(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow", minversion="18")
+    kind = arrow.opaque(arrow.string(), "numeric", "PostgreSQL")
+    cost = arrow.ExtensionArray.from_storage(kind, arrow.array(["1.50", None, "3.25"]))
+    table = arrow.table({"user": ["a", "b", "c"], "click": [1, 0, 1], "cost": cost})
+    importlib.import_module("pyarrow.parquet").write_table(table, tmp_path / "log.parquet")
+    for source in (table, tmp_path / "log.parquet"):
+        assert rs.online(source, ["Mean(cost)"])["Mean(cost)"] == pytest.approx(4.75 / 2)
 
 
 @pytest.mark.parametrize("cells", [pytest.param(OTHERS[name], id=name) for name in ("bytes", "lists", "objects")])

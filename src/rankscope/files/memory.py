@@ -141,10 +141,10 @@ def with_index(source: Any, roles: Collection[str], value: str = "", always: boo
 def frame_of(source: Any, label: str) -> pl.DataFrame:
     """Convert a data frame of any library to Polars. Raises InputError with the reason in one line."""
     if isinstance(source, pl.DataFrame):
-        return source
+        return as_stored(source.lazy()).collect()
     try:
         try:
-            return source.collect() if isinstance(source, pl.LazyFrame) else pl.DataFrame(source)
+            return as_stored(source if isinstance(source, pl.LazyFrame) else pl.DataFrame(source).lazy()).collect()
         except ImportError:
             if not is_pandas(source):
                 raise
@@ -157,6 +157,12 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         hint = "are texts and numbers mixed in one column? astype(str) makes ids strings"
         raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from None
+
+
+def as_stored(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a frame with the stored values of extension types; decimals of a database are texts of numbers."""
+    extensions = [name for name, kind in frame.collect_schema().items() if isinstance(kind, pl.BaseExtension)]
+    return frame.with_columns(pl.col(extensions).ext.storage()) if extensions else frame
 
 
 def _of_pandas(source: Any) -> pl.DataFrame:

@@ -18,6 +18,7 @@ import polars as pl
 from rankscope.errors import InputError
 from rankscope.files.footers import MAGIC, DamageError, Footer, Read, check_pages, read_footer
 from rankscope.files.long import ReaderNotes, id_column, make_qrels, make_table
+from rankscope.files.memory import as_stored
 from rankscope.files.parts import RunFormat, RunParts, table_parts
 from rankscope.files.raw import UNREADABLE, Raw
 from rankscope.files.roles import roles_of
@@ -141,7 +142,7 @@ def open_parquet(raw: Raw) -> ParquetFile:
     with _reading(raw, feed) as (read, size):
         footer = read_footer(read, size)
     with _polars(raw):
-        scan = pl.scan_parquet(io.BytesIO(feed) if isinstance(feed, bytes) else feed, glob=False)
+        scan = as_stored(pl.scan_parquet(io.BytesIO(feed) if isinstance(feed, bytes) else feed, glob=False))
         partial_result = MARK in scan.collect_schema()
     if partial_result:
         raise InputError(f"{raw.label}: {PARTIAL}")
