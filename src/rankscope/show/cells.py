@@ -13,8 +13,8 @@ from rankscope.words import printable
 def text_of(value: Value, kind: Kind = "value") -> str:
     """Return a value as text in a table, without its interval: 0.5123, 1,234, or a dash without a value.
 
-    >>> text_of(0.51234), text_of(1234.0, "count"), text_of(float("nan"))
-    ('0.5123', '1,234', '-')
+    >>> text_of(0.51234), text_of(1234.0, "count"), text_of(float("nan")), text_of("−0.10 (−2%)")
+    ('0.5123', '1,234', '-', '-0.10 (-2%)')
     """
     if isinstance(value, NumberText | ValueRange):
         if value.text:
@@ -23,7 +23,7 @@ def text_of(value: Value, kind: Kind = "value") -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return words.UNDEFINED
     if isinstance(value, str) or kind == "text":
-        return str(value)
+        return str(value) if kind == "text" else words.in_table(str(value))
     if kind == "date":
         return words.day(int(value))
     if kind == "count" and float(value).is_integer():
