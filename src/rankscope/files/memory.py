@@ -189,6 +189,11 @@ def read_dict(
     label = raw.label if raw else name or what
     if not source:
         raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
+    if str(source.get("schema")).startswith("rankscope/"):
+        verb = str(source["schema"]).split("/")[1]
+        raise InputError(
+            f"{label}: a result of rankscope {verb}, not {'a run' if what == 'run' else what}; give the file it was made from"
+        )
     rows = {q: value if type(value) is dict else _checked(q, value, what, label) for q, value in source.items()}
     if what == "qrels" and not aspect and has_aspects(source):
         return _read_aspects(rows, label, name, raw)
