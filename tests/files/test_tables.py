@@ -115,7 +115,7 @@ def test_many_faults_of_csv_are_counted(write: Any) -> None:
         (read_run, "a.csv", "qid,docid,grade\n1,d,3\n", f"no column for score among qid, docid and grade; {RUN_TABLE}; a grade belongs to qrels: {ORDER}"),
         (read_qrels, "a.csv", "qid,docid,rank\n1,d,3\n", f"no column for grade among qid, docid and rank; {QRELS_TABLE}; a rank belongs to a run: {ORDER}"),
         (read_run, "a.csv", "qid,docid,score\n", "a header and no rows"),
-        (read_run, "a.json", '{"schema": "rankscope/evaluate/1", "results": []}', "a result of rankscope evaluate, not a run; give the file it was made from"),
+        (read_run, "a.json", '{"schema": "rankscope/evaluate/1",\n"results": []}', "a result of rankscope evaluate, not a run; give the file it was made from"),
         (read_run, "a.json", "[1]", "a JSON array; a run as a dict is {query: {document: score}} or {query: [document, ...]} in rank order, or one object per line (jq -c '.[]' turns an array into lines)"),
         (read_run, "a.parquet", "1 2 3", "named like a Parquet file, but does not begin like one (PAR1)"),
     ],
