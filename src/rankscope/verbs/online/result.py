@@ -240,7 +240,11 @@ def _lines(values: Sequence[OnlineValue], name: str, over: str, caption: str) ->
         if len(known) < 2:
             continue
         rows: tuple[tuple[Value, ...], ...] = tuple(
-            (metric, words.day_number(one.part) if over == "day" else one.part, one.bounds.around(one.value))
+            (
+                metric,
+                words.day_number(one.part) if over == "day" else one.part,
+                one.bounds.around(one.value, f"{one.number.text} ({one.interval_in_words})"),
+            )
             for one in known
         )
         columns = Column("metric"), Column(over, "date" if over == "day" else "count"), Column("value", "value")
