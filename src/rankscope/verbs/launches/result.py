@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, ClassVar
 
@@ -35,13 +35,18 @@ def _two(value: float) -> str:
     return words.number(value, digits=2)
 
 
-def _small(value: float) -> str:
-    """Return a difference of any size with two digits that count, and its sign."""
-    return words.number(value, sign=True, digits=words.decimals_for(abs(value)))
+def _small(value: float, size: float = 0.0) -> str:
+    """Return a difference of any size with its sign, and the decimals that show two digits of ``size``, or of itself."""
+    return words.number(value, sign=True, digits=words.decimals_for(size or abs(value)))
+
+
+def _alike(*values: float) -> Callable[[float], str]:
+    """Return what writes a value and the ends of its interval with the decimals of the largest."""
+    return partial(_small, size=max((abs(value) for value in values if math.isfinite(value)), default=0.0))
 
 
 def _measured(difference: float, error: float) -> str:
-    return f"{_small(difference)} ± {words.number(error, digits=words.decimals_for(error))}"
+    return f"{_small(difference, error)} ± {words.number(error, digits=words.decimals_for(error))}"
 
 
 def _evidence(bounds: Bounds, write: Callable[[float], str]) -> str:
@@ -49,14 +54,17 @@ def _evidence(bounds: Bounds, write: Callable[[float], str]) -> str:
     return f"95% interval {write(bounds.lower)} to {write(bounds.upper)}" if bounds.known else "no bounded interval"
 
 
-def _three(name: str, of: Callable[[Any], Estimated], head: str = "", write: Callable[[float], str] = _two) -> Col:
-    """Return a column of a value and both ends of its interval."""
+def _three(
+    name: str, of: Callable[[Any], Estimated], head: str = "", write: Callable[[float], str] | None = _two
+) -> Col:
+    """Return a column of a value and both ends of its interval; without ``write`` they have the decimals of the largest."""
 
     def cell(row: Any) -> Value:
         value, ends = of(row)
         if math.isnan(value):
             return None
-        text = write(value) + (f" ({write(ends.lower)} to {write(ends.upper)})" if ends.known else "")
+        form = write or _alike(value, *ends.ends)
+        text = form(value) + (f" ({form(ends.lower)} to {form(ends.upper)})" if ends.known else "")
         return ValueRange(value, ends.lower, ends.upper, words.in_table(text))
 
     return Col(
@@ -191,7 +199,7 @@ COMBINED = (
 )  # fmt: skip
 DRIFT = (
     *_PAIR, Col("period", head="period"), Col("launches", of=lambda r: r.count, kind="count"), _CORRELATION,
-    _three("slope", lambda r: r.true.slope(), "slope", words.number),
+    _three("slope", lambda r: r.true.slope(), "slope", None),
 )  # fmt: skip
 
 
@@ -294,7 +302,8 @@ class LaunchCorrelations(_OfRelations):
                 value, bounds = best.change
                 how = "changed" if bounds.lower > 0 or bounds.upper < 0 else "shows no clear change"
                 said = f"The slope of {online} on {best.offline} {how} from the early to the late half of launches"
-                yield f"{said} (by {_small(value)}, {_evidence(bounds, _small)})."
+                write = _alike(value, *bounds.ends)
+                yield f"{said} (by {write(value)}, {_evidence(bounds, write)})."
 
     def small_print(self) -> Iterator[str]:
         """Yield how noise was taken off."""
@@ -355,8 +364,9 @@ def _told(r: Relation) -> Iterator[str]:
     slope, ends = r.true.slope()
     step = 10.0 ** math.floor(math.log10(float(np.std(r.pairs.x))))
     share = f", or {words.relative(slope * step / abs(r.baseline_value))} of its value" if r.baseline_value else ""
-    worth = f"{words.amount(step)} {r.offline} is worth {_small(slope * step)} {r.online}{share}"
-    yield f"{worth} ({_evidence(ends, lambda x: _small(x * step))})."
+    write = _alike(slope * step, *(step * end for end in ends.ends))
+    worth = f"{words.amount(step)} {r.offline} is worth {write(slope * step)} {r.online}{share}"
+    yield f"{worth} ({_evidence(ends, lambda x: write(x * step))})."
     same, (true, inside) = words.share(r.agreement[0]), r.true.agreement()
     without = f"{words.share(true)} ({_evidence(inside, words.share)})"
     yield f"Both have the same sign in {same} of launches; without noise in {without}."
@@ -423,7 +433,7 @@ class LaunchPrediction(_OfRelations):
                 Col("difference", "standard_error", of=lambda r: found.given[r.offline], head="given", kind="value",
                     cell=lambda r: words.in_table(_measured(*found.given[r.offline]))),
                 _three("win_probability", lambda r: r.true.wins(*found.measured(r)), "wins online", words.share),
-                _three("expected", lambda r: r.true.expected(*found.measured(r)), "expected online", lambda value: words.number(value, sign=True)),
+                _three("expected", lambda r: r.true.expected(*found.measured(r)), "expected online", None),
                 Col("launches", of=lambda r: r.count, head="launches", kind="count"),
                 Col("reason"),
             ),
@@ -456,8 +466,9 @@ class LaunchPrediction(_OfRelations):
                 continue
             chance, bounds = r.true.wins(*self.measured(r))
             value, ends = r.true.expected(*self.measured(r))
+            write = _alike(value, *ends.ends)
             given = f"With {_small(self.given[r.offline][0])} {r.offline}, the launch wins on {r.online}"
             yield (
                 f"{given} with probability {words.share(chance)} ({_evidence(bounds, words.share)}); expected "
-                f"{_small(value)}, between {_small(ends.lower)} and {_small(ends.upper)} in 95% of launches."
+                f"{write(value)}, between {write(ends.lower)} and {write(ends.upper)} in 95% of launches."
             )
