@@ -41,6 +41,23 @@ def test_help_loads_nothing_heavy() -> None:
     assert not {"numpy", "polars", "rich", "scipy"} & modules
 
 
+@pytest.mark.parametrize(
+    ("command", "known"),
+    [
+        ("estimate", "SwitchDR"),
+        ("fuse", "CombMNZ"),
+        ("clicks", "PBM"),
+        ("diversify", "PM2"),
+        ("position-bias", "harvesting"),
+    ],
+)
+def test_help_of_a_new_process_names_what_can_be_chosen(command: str, known: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rankscope", command, "--help"], capture_output=True, text=True, env=ENV, check=True
+    )
+    assert known in done.stdout
+
+
 def test_to_refuse_loads_nothing_heavy() -> None:
     modules = loaded("from rankscope.cli import main\nassert main(['evaluate', 'qrels.txt']) == 2")
     assert not {"numpy", "polars", "rich", "scipy"} & modules

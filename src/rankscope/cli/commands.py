@@ -81,6 +81,7 @@ def names_of(kind: str, start: str = "") -> Names:
 
         return ((one.__name__, doc_of(one).partition("\n")[0]) for one in dict.fromkeys(KINDS[kind].catalogue.values()))
     if kind == "estimator":
+        from rankscope.estimators import catalogue  # noqa: F401 - declares them
         from rankscope.estimators.base import Estimator
 
         return ((one.__name__, doc_of(one).partition("\n")[0]) for one in dict.fromkeys(Estimator.catalogue.values()))

@@ -301,7 +301,7 @@ COMMANDS = (
         (
             shared.LOG,
             *shared.estimate()[:1],
-            Option("--estimator estimators", "Estimator, like SNIPS or IPS(clip=50); may be repeated, the first leads: {names}. Default: SNIPS, IPS and DR; for lists SNIIPS, IIPS and RIPS.",
+            Option("--estimator estimators", "Estimator, like IPS(clip=50): {names}; may be repeated, the first leads. Default: SNIPS, IPS and DR; for lists SNIIPS, IIPS and RIPS.",
                    NameType("estimator"), "ESTIMATOR", multiple=True, read=list),
             Option("--baseline", "Policy that others are compared with. Default: logged, the policy that ran.", str, "NAME"),
             *shared.estimate()[1:],
