@@ -163,15 +163,15 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
             value = _as(kind, value, param.takes_sequence)
             break
     else:
-        refuse(f"{name} is {' or '.join(map(_in_words, kinds))}")
+        refuse(f"{name} must be {' or '.join(map(_in_words, kinds))}")
     numbers = value if isinstance(value, tuple) and not isinstance(value, Lookup) else (value,)
     for number in (one for one in numbers if isinstance(one, int | float) and not isinstance(one, bool)):
         if not (param.low <= number <= param.high and number > param.above):
-            refuse(f"{name} is {param.bounds}")
+            refuse(f"{name} must be {param.bounds}")
         if number > (LARGEST_INT if isinstance(number, int) else HUGE):
-            refuse(f"{name} is at most {words.count(LARGEST_INT) if isinstance(number, int) else f'{HUGE:g}'}")
+            refuse(f"{name} must be at most {words.count(LARGEST_INT) if isinstance(number, int) else f'{HUGE:g}'}")
     if isinstance(value, Lookup) and any(abs(number) > HUGE for pair in value for number in pair):
-        refuse(f"its numbers are at most {HUGE:g}")
+        refuse(f"its numbers must be at most {HUGE:g}")
     if param.reason_against and (reason := param.reason_against(value)):
         refuse(reason)
     return value

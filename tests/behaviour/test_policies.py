@@ -101,8 +101,8 @@ def test_policies_are_read_as_they_are_written() -> None:
     ("text", "message"),
     [
         pytest.param("Placket", "did you mean PlackettLuce", id="a name like another"),
-        pytest.param("PlackettLuce(temperature=0)", "temperature is from 0.05", id="no temperature"),
-        pytest.param("EpsilonShuffle(epsilon=2)", "epsilon is from 0 to 1", id="no chance"),
+        pytest.param("PlackettLuce(temperature=0)", "temperature must be from 0.05", id="no temperature"),
+        pytest.param("EpsilonShuffle(epsilon=2)", "epsilon must be from 0 to 1", id="no chance"),
         pytest.param(7, "policy 7: write it like", id="a number"),
     ],
 )

@@ -12,7 +12,7 @@ from tests.cli.runs_to_compare import QUERIES, Run, of_json
 WRONG: list[tuple[tuple[str, ...], int, str]] = [
     (("--baseline", "bm52"), 2, "did you mean bm25?"),
     (("--test", "wilcoxn"), 2, "did you mean wilcoxon?"),
-    (("--test", "permutation(rounds=5)"), 2, "rounds is from 99"),
+    (("--test", "permutation(rounds=5)"), 2, "rounds must be from 99"),
     (("--test", "permutation(round=500)"), 2, "did you mean rounds?"),
     (("--test", "permutation(rounds=500"), 2, "cannot read the test"),
     (("--correction", "homl"), 2, "did you mean holm?"),

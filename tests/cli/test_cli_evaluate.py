@@ -132,7 +132,7 @@ def test_tables_keep_to_the_width(run: Any, monkeypatch: Any, columns: Any) -> N
         (["qrels.txt", "a=good.run", "a=poor.run"], 2, "another run is also called a"),
         (["qrels.txt", "=good.run"], 2, "name=path"),
         (["qrels.txt", "good.run", "-m", "nDGC@10"], 2, "did you mean nDCG?"),
-        (["qrels.txt", "good.run", "-m", "P(level='x')@5"], 2, "level is a number"),
+        (["qrels.txt", "good.run", "-m", "P(level='x')@5"], 2, "level must be a number"),
         (["qrels.txt", "good.run", "-m", "R(foo=1)@5"], 2, "not foo"),
         (["qrels.txt", "good.run", "--depth", "0"], 2, "--depth"),
         (["qrels.txt", "good.run", "--ties", "trek"], 2, "'trec'"),

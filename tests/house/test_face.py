@@ -66,7 +66,7 @@ def test_python_reads_keywords(case: str) -> None:
         ("compare qrels.txt a.run b.run --alpha 7", "--alpha 7.0: alpha is a share above 0"),
         ("evaluate qrels.txt twice.run", "remove one, or choose --duplicates first or best"),
         ("evaluate qrels.txt a.run -m AUC(pooled=True) --mean micro", "--mean micro: AUC(pooled=True) has a mean of its own (pooled); leave it out, or use --mean macro"),
-        ("explain qrels.txt a.run --query q1 -m RBP(p=3)", "metric 'RBP(p=3)': RBP(p=3): p is from 0 to 1"),
+        ("explain qrels.txt a.run --query q1 -m RBP(p=3)", "metric 'RBP(p=3)': RBP(p=3): p must be from 0 to 1"),
     ],
 )  # fmt: skip
 def test_the_command_line_reads_options(

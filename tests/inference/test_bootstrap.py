@@ -274,5 +274,5 @@ def test_spellings() -> None:
     assert parse_all(Interval, "studentized") == (studentised(),)
     assert parse_all(PairedTest, "bootstrap(seed=3)") == (bootstrap(seed=3),)
     assert bca(rounds=1999).of(skewed()).method == "bca(rounds=1999)"
-    with pytest.raises(InputError, match="rounds is from 99"):
+    with pytest.raises(InputError, match="rounds must be from 99"):
         bca(rounds=10)

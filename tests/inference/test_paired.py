@@ -199,5 +199,5 @@ def test_exact_has_an_end() -> None:
     with pytest.raises(DataError, match="asymptotic"):
         wilcoxon(method="exact").p_value(of(np.arange(1, 1102)))
     unknown: Any = "approx"
-    with pytest.raises(InputError, match="method is one of"):
+    with pytest.raises(InputError, match="method must be one of"):
         wilcoxon(method=unknown)

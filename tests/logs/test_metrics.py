@@ -232,10 +232,10 @@ def test_several_in_a_text() -> None:
     ("name", "said"),
     [
         pytest.param("CTRR", "no online metric is called CTRR, did you mean CTR", id="a name that is nearly there"),
-        pytest.param("SatisfiedClicks(dwell=-1)", "dwell is at least 0", id="a threshold below 0"),
-        pytest.param("Retention@0", "days is from 1 to 3650", id="no days"),
+        pytest.param("SatisfiedClicks(dwell=-1)", "dwell must be at least 0", id="a threshold below 0"),
+        pytest.param("Retention@0", "days must be from 1 to 3650", id="no days"),
         pytest.param("Ratio(revenue)", "Ratio needs denominator", id="half a ratio"),
-        pytest.param("CVR(per='page')", "per is one of", id="a word that is none"),
+        pytest.param("CVR(per='page')", "per must be one of", id="a word that is none"),
     ],
 )
 def test_what_is_no_metric_is_said(name: str, said: str) -> None:

@@ -144,11 +144,11 @@ def test_each_metric_once() -> None:
         ("nDGC@10", "metric 'nDGC@10': no metric is called nDGC, did you mean nDCG?"),
         ("recal@10", "did you mean R?"),
         ("zzzzzz", r"no metric is called zzzzzz \(rankscope metrics lists all\)"),
-        ("nDCG@0", r"metric 'nDCG@0': nDCG\(cutoff=0\): cutoff is at least 1"),
-        ("nDCG@-5", "cutoff is at least 1"),
-        ("nDCG@ten", "cutoff is a whole number"),
-        ("nDCG@True", "cutoff is a whole number"),
-        ("AP@5.5", "cutoff is a whole number"),
+        ("nDCG@0", r"metric 'nDCG@0': nDCG\(cutoff=0\): cutoff must be at least 1"),
+        ("nDCG@-5", "cutoff must be at least 1"),
+        ("nDCG@ten", "cutoff must be a whole number"),
+        ("nDCG@True", "cutoff must be a whole number"),
+        ("AP@5.5", "cutoff must be a whole number"),
         ("nDCG@", "write it like nDCG@10"),
         ("nDCG@10@5", "write it like nDCG@10"),
         ("", "write it like nDCG@10"),
@@ -158,7 +158,7 @@ def test_each_metric_once() -> None:
         ("OPA@5", "OPA has no cutoff, write it without @5"),
         ("nDCG(cutof=5)", "not cutof, did you mean cutoff?"),
         ("nDCG(k=5)", "nDCG takes cutoff, gain"),
-        ("nDCG(gain=cubic)", "gain is one of 'linear', 'exponential', 'binary' or a table like {1: 3, 2: 9}"),
+        ("nDCG(gain=cubic)", "gain must be one of 'linear', 'exponential', 'binary' or a table like {1: 3, 2: 9}"),
         ("nDCG(gain={})", "a table like"),
         ("nDCG(gain={1: -1})", "grades and gains are 0 or more"),
         ("nDCG(discount={0: 1})", "ranks are whole numbers from 1"),
@@ -169,20 +169,20 @@ def test_each_metric_once() -> None:
         ("nDCG(gain=open('x'))", "cannot read the value 'open"),
         ("P(rel=2, level=3)@5", "level is given twice"),
         ("nDCG(cutoff=5)@10", "cutoff is given twice"),
-        ("P(level=True)@5", "level is a number"),
-        ("P(level=-1)@5", "level is at least 0"),
-        ("P(judged_only=1)@5", "judged_only is True or False"),
-        ("RBP(p=2)", "p is from 0 to 1"),
-        ("ERR(max_grade=0)", "max_grade is above 0"),
-        ("IPrec@2", "recall is from 0 to 1"),
-        ("11pt_avg.2", "points is from 0 to 1"),
+        ("P(level=True)@5", "level must be a number"),
+        ("P(level=-1)@5", "level must be at least 0"),
+        ("P(judged_only=1)@5", "judged_only must be True or False"),
+        ("RBP(p=2)", "p must be from 0 to 1"),
+        ("ERR(max_grade=0)", "max_grade must be above 0"),
+        ("IPrec@2", "recall must be from 0 to 1"),
+        ("11pt_avg.2", "points must be from 0 to 1"),
         ("nDCG(max_grade=3)@5", "ideal='max_grade_k' and max_grade go together"),
         ("nDCG(ideal=full_k)", "needs a cutoff, write nDCG"),
         ("AP(denominator=k)", "needs a cutoff, write AP"),
         ("P.x", "metric 'P.x': cannot read 'x' as numbers, write it like P.5,10"),
         ("ndcg.1", "write it like ndcg.1=3.5,2=9"),
         ("map.5", "trec_eval's map takes no values after the dot"),
-        ("P_0", r"metric 'P_0': P\(cutoff=0\): cutoff is at least 1"),
+        ("P_0", r"metric 'P_0': P\(cutoff=0\): cutoff must be at least 1"),
         ("P.5,10", "names 2 metrics, but only one fits here: P@5, P@10$"),
     ],
 )
@@ -256,7 +256,7 @@ def test_what_is_no_cutoff(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [True, "1", float("nan"), float("inf"), None])
 def test_what_is_no_level(value: Any) -> None:
-    with pytest.raises(InputError, match="level is a number"):
+    with pytest.raises(InputError, match="level must be a number"):
         P(cutoff=5, level=value)
 
 

@@ -140,10 +140,10 @@ def test_names_of_ir_measures() -> None:
         ("INST", "INST needs max_grade: write INST\\(max_grade=...\\)"),
         ("BPM(max_grade=2)", "needs cutoff"),
         ("INSQ(max_grade=1, min_grade=1)", "min_grade=1 is not below max_grade=1"),
-        ("INST(T=0.2, max_grade=1)", "T is at least 0.5"),
+        ("INST(T=0.2, max_grade=1)", "T must be at least 0.5"),
         ("INST(max_grade=1)@10", "INST has no cutoff"),
-        ("NERR10(p=1.5, max_grade=1)", "p is from 0 to 1"),
-        ("INSQ(horizon=2000000000, max_grade=1)", "horizon is from 1 to 1e\\+06"),
+        ("NERR10(p=1.5, max_grade=1)", "p must be from 0 to 1"),
+        ("INSQ(horizon=2000000000, max_grade=1)", "horizon must be from 1 to 1e\\+06"),
     ],
 )
 def test_what_is_refused(spelling: str, said: str) -> None:

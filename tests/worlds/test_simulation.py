@@ -355,12 +355,12 @@ def test_judgments_alone_are_ranked_by_quality() -> None:
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
     ("an unknown kind", {"kind": "logs"}, "kind is one of 'log', 'experiment'"),
-    ("no users", {"users": 0}, "users is from 1"),
-    ("half a user", {"users": 1.5}, "users is a whole number"),
+    ("no users", {"users": 0}, "users must be from 1"),
+    ("half a user", {"users": 1.5}, "users must be a whole number"),
     ("an unknown parameter", {"tast": 1}, "no parameter 'tast', did you mean taste"),
-    ("too much taste", {"taste": 3}, "taste is from 0 to 2"),
-    ("a chance above 1", {"attraction": (0.1, 1.2)}, "attraction is from 0 to 1"),
-    ("no attraction", {"attraction": ()}, "attraction is a list of numbers"),
+    ("too much taste", {"taste": 3}, "taste must be from 0 to 2"),
+    ("a chance above 1", {"attraction": (0.1, 1.2)}, "attraction must be from 0 to 1"),
+    ("no attraction", {"attraction": ()}, "attraction must be a list of numbers"),
     ("grades that are not all", {"grades": (0.5, 0.2)}, "must add up to 1"),
     ("no date", {"start": "yesterday"}, "written like 2024-01-01"),
     ("a negative quality", {"quality": -0.1}, "a number from 0"),
