@@ -69,7 +69,7 @@ def test_bounds_that_keep_arithmetic_safe() -> None:
     assert "cutoff must be" in no("P@" + "9" * 4000)
     assert parse("P@2147483647") == P @ (2**31 - 1)
     assert "must be at most" in no("AP(level=1e200)")
-    assert "beta is" in no("SetF(beta=1e200)")
+    assert "beta must be" in no("SetF(beta=1e200)")
     for wrong in (lambda: P @ 10**5000, lambda: SetF(beta=10**400), lambda: ERR(max_grade=10**400)):
         with pytest.raises(InputError):
             wrong()
