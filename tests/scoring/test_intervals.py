@@ -155,7 +155,7 @@ def test_levels_that_are_none(level: Any) -> None:
     [
         ("bcaa", "no interval is called bcaa, did you mean bca?"),
         ("zzz", "no interval is called zzz: there are t, wilson, "),
-        ("bca(rounds=5)", "rounds is from 99"),
+        ("bca(rounds=5)", "rounds must be from 99"),
         ("bca(200)", r"every parameter needs its name, like \(rounds=...\)"),
         ("b c", "cannot read the interval 'b c'"),
         (3, "interval=3: give the name of one"),
