@@ -141,11 +141,15 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The rows of a frame in ``parts`` and as a ``whole``, with raw ids: numbers are not yet text, and texts keep their blanks."""
+    """The rows of a frame in ``parts`` and as a ``whole``, with raw ids: numbers are not yet text, and texts keep their blanks.
+
+    ``full`` are columns of ids of which no row has an empty cell, where that is known without a look at them.
+    """
 
     frame: pl.LazyFrame
     parts: tuple[pl.LazyFrame, ...]
     whole: pl.LazyFrame
+    full: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,20 +240,30 @@ class Log:
         return self.source.label
 
     @property
+    def _pieces(self) -> Pieces | None:
+        return self.parts if self.parts is not None and self.parts.frame is self.frame else None
+
+    @property
     def pieces(self) -> tuple[pl.LazyFrame, ...]:
         """The rows, part by part, with ids as in the input."""
-        return self.parts.parts if self.parts is not None and self.parts.frame is self.frame else (self.frame,)
+        return (self.frame,) if self._pieces is None else self._pieces.parts
+
+    def some_empty(self, name: str) -> bool:
+        """True if a cell of a column is empty. The rows are not read if a file says that none is."""
+        known_full = self._pieces is not None and name in self._pieces.full
+        return not known_full and bool(
+            self.gather(lambda frame: frame.select(pl.col(name).is_null().any()))[name].any()
+        )
 
     @property
     def _with_ids_as_given(self) -> pl.LazyFrame:
         ids = [name for name in self.roles if COLUMNS[name].kind == "id"]
-        known = self.parts is not None and self.parts.frame is self.frame
-        return self.parts.whole.with_columns(pl.col(ids).cast(pl.String)) if self.parts and known else self.frame
+        return self.frame if self._pieces is None else self._pieces.whole.with_columns(pl.col(ids).cast(pl.String))
 
     def turned(self, change: Query) -> Log:
         """Return the log with its rows changed one by one, in all its pieces."""
         frame = change(self.frame)
-        held = self.parts if self.parts is not None and self.parts.frame is self.frame else None
+        held = self._pieces
         parts = None if held is None else Pieces(frame, tuple(map(change, held.parts)), change(held.whole))
         return replace(self, frame=frame, parts=parts)
 

@@ -72,6 +72,13 @@ def test_rows_without_a_variant_after_the_start_are_no_time_before() -> None:
     assert any("rows with a variant and rows without one" in caution.message for caution in found.warnings)
 
 
+def test_rows_of_two_times_keep_their_order() -> None:
+    log = one_log(*world(7)).sort("time", maintain_order=True).with_row_index("row")
+    found = rs.experiment(log, "Mean(amount)").log
+    assert found.before is not None
+    assert all(part.collect(part.frame.select("row"))["row"].is_sorted() for part in (found, found.before))
+
+
 def test_the_difference_does_not_depend_on_which_of_both_forms_is_given() -> None:
     given, events = world(3)
     seen = events.filter(pl.col("time").dt.day() > ASSIGNED)["user"].unique()

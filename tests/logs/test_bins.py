@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -281,3 +282,32 @@ def test_columns_are_finite_where_the_file_says_so(tmp_path: Path) -> None:
     for said, frame, finite in ((True, table, {"revenue", "dwell_s"}), (True, odd, {"revenue"}), (False, table, set())):
         frame.write_parquet(tmp_path / "log.parquet", row_group_size=600, statistics=said)
         assert open_parquet(open_raw(tmp_path / "log.parquet", "a log")).finite == finite
+
+
+@pytest.mark.parametrize(
+    ("cells", "looks"),
+    [
+        pytest.param(["A", "B", "treatment"], False, id="texts"),
+        pytest.param([1, 2, 3], False, id="numbers"),
+        pytest.param([True, False, True], True, id="yes and no"),
+        pytest.param(["A", "", "B"], True, id="an empty text"),
+        pytest.param(["A", " ", "B"], True, id="a blank"),
+        pytest.param(["A", "\u00a0", "B"], True, id="a blank beyond ASCII"),
+        pytest.param(["A", "é", "B"], True, id="a letter beyond ASCII"),
+        pytest.param(["A", None, "B"], True, id="a missing text"),
+        pytest.param([1, None, 2], True, id="a missing number"),
+        pytest.param([1.0, None, 2.0], True, id="a missing float"),
+    ],
+)
+@pytest.mark.parametrize("statistics", [True, False])
+def test_whether_an_id_is_empty_is_read_from_the_footer_if_it_says_so(
+    tmp_path: Path, cells: list[Any], looks: bool, statistics: bool
+) -> None:
+    table = pl.DataFrame({"user": ["a", "b", "c"], "variant": cells, "click": [1, 0, 1]})
+    table.write_parquet(tmp_path / "log.parquet", statistics=statistics, row_group_size=2)
+    log, asked = read_log(tmp_path / "log.parquet"), list[pl.LazyFrame]()
+    watched = replace(log, collect=lambda query: asked.append(query) or log.collect(query))  # type: ignore[func-returns-value]
+    assert watched.some_empty("variant") is (watched.collect(log.frame)["variant"].null_count() > 0)
+    assert len(asked) - 1 == (looks or not statistics)
+    some = watched.turned(lambda frame: frame.with_columns(variant=pl.lit(None, pl.String)))
+    assert some.some_empty("variant")  # what a file says holds for its own rows

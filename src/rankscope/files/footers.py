@@ -22,6 +22,7 @@ LONGEST_HEAD = 64 << 20
 DEEPEST = 32  # structs within structs
 RLE = 3  # the encoding of levels
 DATA_PAGE, DATA_PAGE_V2 = 0, 3
+TEXT = 6  # the type of texts
 ERRORS = (KeyError, TypeError, AttributeError, IndexError, ValueError)  # of values that are missing or of another type
 Read = Callable[[int, int], bytes]  # from a place, a number of bytes
 
@@ -95,7 +96,8 @@ class Thrift:
 class Chunk:
     """A column of a row group: its name, the place of its pages, their codec, values and unpacked bytes.
 
-    ``optional`` is True if values may be missing, and none are repeated. ``finite`` is True if the file records finite bounds of floats.
+    ``optional`` is True if values may be missing, and none are repeated. ``finite`` is True if the file records finite bounds of floats,
+    ``full`` if it records that no value is missing and each text begins with a letter or digit of ASCII, or the like: none is blank.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Chunk:
     unpacked: int
     optional: bool
     finite: bool
+    full: bool
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,10 @@ def _chunk(facts: dict[int, Any], flat: dict[bytes, int], end: int) -> Chunk:
         isinstance(bound, bytes) and len(bound) == struct.calcsize(form) and math.isfinite(*struct.unpack(form, bound))
         for bound in bounds
     )
-    return Chunk(name.decode(), start, facts[4], facts[5], facts[6], flat.get(name) == 1, finite)
+    most, least = bounds
+    visible = isinstance(most, bytes) and isinstance(least, bytes) and least[:1] > b" " and most[:1] < b"\x7f"
+    full = statistics.get(3) == 0 and (facts[1] != TEXT or visible)
+    return Chunk(name.decode(), start, facts[4], facts[5], facts[6], flat.get(name) == 1, finite, full)
 
 
 def check_pages(read: Read, chunk: Chunk, end: int) -> None:

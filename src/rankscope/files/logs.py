@@ -148,7 +148,8 @@ def log_from(rows: LogRows, columns: ColumnsOption, clock: Clock | None = None) 
     frame = rows.frame.select(*[typed[role].alias(role) for role in roles], *rest, *marks)
     lie = [plain.get(role, typed[role]).alias(role) for role in roles]
     raw = [piece.select(*lie, *rest) for piece in (rows.frame, *rows.pieces)]
-    pieces = Pieces(frame, tuple(raw[1:]), raw[0]) if rows.pieces else None
+    full = frozenset(role for role in plain if roles[role] in rows.full)
+    pieces = Pieces(frame, tuple(raw[1:]), raw[0], full) if rows.pieces else None
     label = rows.source.label
     shows = {"item_id", "impression_id", "position", "shown"} & set(roles)
     table = "a table with one or more rows per unit" if "timestamp" in roles else "a table with one row per unit"
@@ -237,7 +238,7 @@ def _of_parquet(file: ParquetFile) -> LogRows:
         return file.collect(query)
 
     source, pieces = file.raw.source("Parquet"), tuple(file.pieces)
-    return LogRows(file.scan, schema, source, collect, pieces=pieces, finite=file.finite)
+    return LogRows(file.scan, schema, source, collect, pieces=pieces, finite=file.finite, full=file.full)
 
 
 def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None = None) -> LogRows:

@@ -106,6 +106,11 @@ class ParquetFile:
         odd = {chunk.name for chunk in self.footer.chunks if not chunk.finite}
         return frozenset(self.names) - odd
 
+    @property
+    def full(self) -> frozenset[str]:
+        """The columns without an empty cell, by what the footer says of them."""
+        return frozenset(self.names) - {chunk.name for chunk in self.footer.chunks if not chunk.full}
+
     def size_of(self, columns: Iterable[str]) -> int:
         """Estimate the bytes of these columns as a table."""
         wanted = set(columns)

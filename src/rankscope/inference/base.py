@@ -198,10 +198,10 @@ def freedom_of_sizes(sizes: Array) -> tuple[int, float, Array | None]:
     groups = len(sizes)
     if groups < 2 or (sizes == sizes[0]).all():
         return groups, max(groups - 1, 0), None
-    shares = sizes / math.fsum(sizes.tolist())
+    shares = sizes / exact_sum(sizes)
     pulls = np.sort(shares**2 / rest_of(shares))
     # (sum b)² - sum b² as twice the products of all pairs, which loses no digits if one cluster holds nearly all
-    squares = math.fsum((shares**2).tolist()) + 2 * math.fsum((pulls[1:] * np.cumsum(pulls)[:-1]).tolist())
+    squares = exact_sum(shares**2) + 2 * exact_sum(pulls[1:] * np.cumsum(pulls)[:-1])
     freedom = 1 / squares
     # quantiles at whole numbers are exact, at fractions not in every scipy
     whole = round(freedom)

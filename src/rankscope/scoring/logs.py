@@ -163,10 +163,10 @@ def apart_from_before(log: Log) -> Log:
     if log.elsewhere is not None or log.events is not None or not log.has("unit_id", "timestamp"):
         return log
     variant, time = pl.col("variant"), pl.col("timestamp")
-    if not log.gather(lambda frame: frame.select(variant.is_null().any().alias("some")))["some"].any():
+    if not log.some_empty("variant"):
         return log
     starts = log.frame.filter(variant.is_not_null()).group_by("unit_id").agg(time.min().alias(START))
-    frame = log.frame.join(starts, on="unit_id", how="left")
+    frame = log.frame.join(starts, on="unit_id", how="left", maintain_order="left")
     early = (variant.is_null() & (time < pl.col(START))).fill_null(value=False)
     past, now = (replace(log, frame=frame.filter(rows).drop(START), parts=None) for rows in (early, ~early))
     if not past.rows:

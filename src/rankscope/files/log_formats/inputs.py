@@ -414,6 +414,7 @@ class LogRows:
     read_as: str = ""  # the origin of columns that the input does not have
     pieces: tuple[pl.LazyFrame, ...] = ()
     finite: frozenset[str] = frozenset()  # columns of floats without infinite numbers
+    full: frozenset[str] = frozenset()  # columns known to have no empty cell
     settle: Callable[[Log], Log] | None = None
     clock: Clock = Clock()
     sums: Sums | None = None  # if rows are sums over many units
