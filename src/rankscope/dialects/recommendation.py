@@ -10,12 +10,9 @@ _IN_LIST = "only documents of the list count"
 
 _TRUTH = Convention(ties="input", no_relevant="skip")
 _COMMON = {
-    "P": DialectMetric("P"),
-    "R": DialectMetric("R"),
-    "RR": DialectMetric("RR"),
-    "Success": DialectMetric("Success"),
+    "P": DialectMetric("P"), "R": DialectMetric("R"), "RR": DialectMetric("RR"), "Success": DialectMetric("Success"),
     "F": DialectMetric("F"),
-}
+}  # fmt: skip
 _BINARY = DialectMetric("nDCG(gain='binary')", _GAIN)
 _AP_MIN = DialectMetric("AP(denominator='min_k_relevant')", _SMALLER)
 

@@ -258,19 +258,9 @@ class Metric(Declared, kind="metric"):
         return None
 
     def of(  # noqa: PLR0913 - all that can be known of a list
-        self,
-        ranking: Any,
-        *,
-        scores: Any = None,
-        known: Any = None,
-        ideal: Any = None,
-        relevant: Any = None,
-        judgments: Any = None,
-        lengths: Any = None,
-        items: Any = None,
-        history: Any = None,
-        user: Any = None,
-    ) -> Any:
+        self, ranking: Any, *, scores: Any = None, known: Any = None, ideal: Any = None, relevant: Any = None,
+        judgments: Any = None, lengths: Any = None, items: Any = None, history: Any = None, user: Any = None,
+    ) -> Any:  # fmt: skip
         """Score one ranked list, or a batch of lists, without files.
 
         ``ranking`` is the grades in ranked order, best rank first (None: unjudged), or, with

@@ -182,12 +182,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     cutoff: Cutoff = None
     denominator: Annotated[
         Literal[
-            "relevant",
-            "min_k_relevant",
-            "min_relevant_listlen",
-            "hits_at_k",
-            "k",
-            "positives_in_list",
+            "relevant", "min_k_relevant", "min_relevant_listlen", "hits_at_k", "k", "positives_in_list",
             "min_k_positives_in_list",
         ],
         Param(
@@ -195,7 +190,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
             "or the smaller of that and k",
             need_at=("min_k_relevant", "k", "min_k_positives_in_list"),
         ),
-    ] = "relevant"
+    ] = "relevant"  # fmt: skip
 
     @property
     def monotone(self) -> bool:

@@ -17,13 +17,10 @@ MAX_CELLS = 2_000_000  # in memory at once
 TopGrade = Annotated[
     float | None,
     Param(
-        "the highest grade of the scale, with gain 1",
-        above=0,
-        high=MAX_EXPONENTIAL_GRADE,
-        also={"max_rel": {}},
+        "the highest grade of the scale, with gain 1", above=0, high=MAX_EXPONENTIAL_GRADE, also={"max_rel": {}},
         needed=True,
     ),
-]
+]  # fmt: skip
 ZeroGrade = Annotated[
     float, Param("the grade up to which the gain is 0", low=0, high=MAX_EXPONENTIAL_GRADE, also={"min_rel": {}})
 ]

@@ -178,13 +178,9 @@ ALL_PREFS = (
     "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp",
 )  # fmt: skip
 SETS: dict[str, tuple[str, ...]] = {
-    "official": OFFICIAL,
-    "all_trec": ALL_TREC,
-    "set": ("set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
-    "prefs": PREFS,
-    "all_prefs": ALL_PREFS,
-    "qrels_jg": ("num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
-}
+    "official": OFFICIAL, "all_trec": ALL_TREC, "set": ("set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    "prefs": PREFS, "all_prefs": ALL_PREFS, "qrels_jg": ("num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
+}  # fmt: skip
 
 
 # names without a cutoff mean whole rankings; trec_eval also has recall

@@ -35,14 +35,9 @@ class LabelledBatch:
 
 
 def labelled_batch(
-    labels: Any,
-    scores: Any,
-    group: Any = None,
-    mask: Any = None,
-    lengths: Any = None,
-    *,
+    labels: Any, scores: Any, group: Any = None, mask: Any = None, lengths: Any = None, *,
     group_is: Literal["sizes", "ids", ""] = "",
-) -> LabelledBatch:
+) -> LabelledBatch:  # fmt: skip
     """Return the lists in these arrays. ``group_is`` is the content of ``group`` if known. Raises InputError if their shapes do not match."""
     notes: list[str] = []
     grade = _numbers(as_array(labels, "labels", notes), "labels")

@@ -14,12 +14,9 @@ from rankscope.scoring.scores import Scores
 
 
 def evaluate_local_or_spark(
-    qrels: Any,
-    runs: Any,
-    request: Request,
-    progress: Callable[[str], None] | None = None,
+    qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None,
     judging: Callable[[CleanInput, Request], Judge] | None = None,
-) -> Scores:
+) -> Scores:  # fmt: skip
     """Score rankings as a request asks: Spark frames on Spark, all others here. ``judging`` is for local runs (see ``evaluate_request``)."""
     if "pyspark" not in sys.modules:  # whoever has a frame has loaded it
         return evaluate_request(qrels, runs, request, progress, judging)

@@ -38,13 +38,9 @@ KeptValues = dict[tuple[int, str, Any], Values]  # before policies, by judged do
 
 
 def evaluate_request(
-    qrels: Any,
-    runs: Any,
-    request: Request,
-    progress: Callable[[str], None] | None = None,
-    judging: Callable[[CleanInput, Request], Judge] | None = None,
-    earlier: Scores | None = None,
-) -> Scores:
+    qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None,
+    judging: Callable[[CleanInput, Request], Judge] | None = None, earlier: Scores | None = None,
+) -> Scores:  # fmt: skip
     """Score rankings as a request asks. ``judging`` returns the function that judges each run. ``earlier`` are scores on the same judgments, whose runs come first."""
     grades = read_judgments(qrels, request)
     if earlier is not None and earlier.judgments_sha256 != grades.content_sha256:

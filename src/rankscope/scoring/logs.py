@@ -42,12 +42,9 @@ OPTIONS_OF_TIMES = tuple(zip(TIME_OPTIONS, ("--time-format", "--time-zone", "--f
 
 
 def read_log(
-    source: Any,
-    *,
-    columns: Mapping[str, str] | str | None = None,
-    log_format: str | None = None,
+    source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None,
     **times: Unpack[TimeOptions],
-) -> Log:
+) -> Log:  # fmt: skip
     """Read a log: one row per shown item and what was done with it, or one row per user with numbers.
 
     ``source`` is a path (CSV, TSV, JSON lines, Parquet, compressed or not), a folder or pattern of such files, or a data frame of
@@ -125,16 +122,10 @@ def _within(log: Log, start: date | None, end: date | None) -> Log:
 
 
 def read_experiment(
-    source: Any,
-    *,
-    variant: str | None = None,
-    columns: Mapping[str, str] | str | None = None,
-    log_format: str | None = None,
-    assignments: Any = None,
-    events: Any = None,
-    window: Any = None,
+    source: Any, *, variant: str | None = None, columns: Mapping[str, str] | str | None = None,
+    log_format: str | None = None, assignments: Any = None, events: Any = None, window: Any = None,
     **times: Unpack[TimeOptions],
-) -> Log:
+) -> Log:  # fmt: skip
     """Read the log of an experiment, or its ``assignments`` and ``events`` in two tables; ``variant`` is the column of variants.
 
     Raises InputError for one table of the two, or a log next to them, DataError if no column has the variants of units.
@@ -186,13 +177,9 @@ def _is_of_events(log: Log) -> bool:
 
 
 def log_of(
-    source: Any,
-    *,
-    columns: Mapping[str, str] | str | None = None,
-    log_format: str | None = None,
-    target: Any = None,
+    source: Any, *, columns: Mapping[str, str] | str | None = None, log_format: str | None = None, target: Any = None,
     **times: Unpack[TimeOptions],
-) -> Log | None:
+) -> Log | None:  # fmt: skip
     """A log, if there are columns of one or a ``target`` policy. None for other inputs. Raises InputError for a log that cannot be read."""
     if target is not None:
         return read_log(source, columns=columns, log_format=log_format, **times)

@@ -58,17 +58,10 @@ class Measurements:
 
 
 def measure(  # noqa: PLR0913 - the options of compare
-    qrels: Any,
-    runs: Any,
-    metrics: Any,
-    *,
-    primary: Any = None,
-    clusters: Any = None,
-    systems: Mapping[str, str] | str | None = None,
-    as_given: bool = False,
-    score: Scorer | None = None,
+    qrels: Any, runs: Any, metrics: Any, *, primary: Any = None, clusters: Any = None,
+    systems: Mapping[str, str] | str | None = None, as_given: bool = False, score: Scorer | None = None,
     **policies: Any,
-) -> Measurements:
+) -> Measurements:  # fmt: skip
     """Panels of runs, of a result or of a table, as ``compare`` takes them. Queries are sorted by id unless ``as_given``. ``score`` may replace ``evaluate``."""
     refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:

@@ -42,13 +42,9 @@ def order_of(scores: Scores, metric: Metric) -> Order:
 
 
 def top_of(
-    scores: Scores,
-    metric: Metric,
-    run: Any,
-    k: int | None = None,
-    queries: Sequence[str] | None = None,
+    scores: Scores, metric: Metric, run: Any, k: int | None = None, queries: Sequence[str] | None = None,
     label: str = "run",
-) -> pl.DataFrame:
+) -> pl.DataFrame:  # fmt: skip
     """The first ``k`` documents of a scored run, of all queries or of these: ``query_id``, ``doc_id`` and ``rank``."""
     from rankscope.engines.top import top
 

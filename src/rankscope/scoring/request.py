@@ -92,14 +92,9 @@ class Request:
 
     @classmethod
     def of(
-        cls,
-        metrics: Any = None,
-        policies: Mapping[str, Any] | None = None,
-        *,
-        interval: Any = None,
-        level: float = 0.95,
-        clusters: Any = None,
-    ) -> Request:
+        cls, metrics: Any = None, policies: Mapping[str, Any] | None = None, *, interval: Any = None,
+        level: float = 0.95, clusters: Any = None,
+    ) -> Request:  # fmt: skip
         """The request for these metrics (None: the usual ones) and policies. An interval that draws has their seed unless it names its own."""
         chosen = Policies(**(policies or {}))
         metrics, facts = _without_facts(metrics)

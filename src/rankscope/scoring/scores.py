@@ -69,12 +69,9 @@ MEANS = (
     Col("queries_with_orders_drawn", of=lambda m: m.sampled_queries or None, kind="count", rare=True),
 )
 SPREAD = (
-    Col("run", head="run"),
-    Col("metric", head="metric"),
-    Col("queries", head="queries", kind="count"),
-    *(Col(name, head=name, kind="value") for name in spread.QUANTILES),
-    Col("zeros", head="zeros", kind="count"),
-)
+    Col("run", head="run"), Col("metric", head="metric"), Col("queries", head="queries", kind="count"),
+    *(Col(name, head=name, kind="value") for name in spread.QUANTILES), Col("zeros", head="zeros", kind="count"),
+)  # fmt: skip
 
 
 class Records(View):
@@ -107,10 +104,7 @@ class Scores(Result):
         Records(
             "per_query",
             lambda scores: (
-                Col("run"),
-                Col("query_id"),
-                Col("metric"),
-                Col("value", kind="value"),
+                Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value"),
                 *([Col("weight", kind="value")] if scores.request.policies.weights is not None else []),
             ),
             lambda scores: scores._query_rows.iter_rows(named=True),
@@ -134,7 +128,7 @@ class Scores(Result):
             option="distribution",
         ),
         View("slices", SLICES, lambda scores: scores.slices, held=lambda scores: scores.slices),
-    )
+    )  # fmt: skip
 
     request: Request
     runs: Sequence[RunScores]
@@ -403,16 +397,11 @@ class Scores(Result):
         """The answer, its cautions, and its conventions."""
         each: list[Shown] = [self.table("per_query"), EMPTY] if per_query else []
         return [
-            *each,
-            self.table(),
-            *(Paragraph(text, quiet=True) for text in self.queries_in_words()),
-            EMPTY,
-            *([*self.spread_blocks(), EMPTY] if distribution else []),
-            *self._slice_blocks(),
-            *caution_block(self.warnings),
-            Paragraph(self.request.small_print(), quiet=True),
+            *each, self.table(), *(Paragraph(text, quiet=True) for text in self.queries_in_words()), EMPTY,
+            *([*self.spread_blocks(), EMPTY] if distribution else []), *self._slice_blocks(),
+            *caution_block(self.warnings), Paragraph(self.request.small_print(), quiet=True),
             *([Paragraph(next_step, quiet=True)] if next_step else []),
-        ]
+        ]  # fmt: skip
 
     def document_blocks(self, *, per_query: bool = False, distribution: bool = False, **_: Any) -> list[Shown]:
         """The blocks of a document: the tables, and queries and conventions in the small print."""
@@ -421,12 +410,9 @@ class Scores(Result):
         each: list[Shown] = [Heading(f"{alone}each query"), self.table("per_query"), Heading("all queries")]
         spread_blocks = self.spread_blocks() if distribution else []
         return [
-            *(each if per_query else []),
-            self.table(),
-            *spread_blocks,
-            *self._slice_blocks(),
+            *(each if per_query else []), self.table(), *spread_blocks, *self._slice_blocks(),
             Paragraph(small, quiet=True),
-        ]
+        ]  # fmt: skip
 
     def table(self, name: str = "", *, most: int | None = None) -> Table:
         """A printed table: by default the scoreboard."""

@@ -75,15 +75,10 @@ def upright(table: Table) -> Grid:
     """The table as it is, in text."""
     sides = tuple(tuple(map(sides_of, row)) for row in table.rows)
     return Grid(
-        tuple(printable(c.header) for c in table.columns),
-        tuple(map(tuple, values_of(table))),
-        tuple(c.kind != "text" for c in table.columns),
-        table.labels,
-        table.best,
-        tuple(c.wraps for c in table.columns),
-        sides,
-        (0, sum(map(any, zip(*sides, strict=True)))),
-    )
+        tuple(printable(c.header) for c in table.columns), tuple(map(tuple, values_of(table))),
+        tuple(c.kind != "text" for c in table.columns), table.labels, table.best, tuple(c.wraps for c in table.columns),
+        sides, (0, sum(map(any, zip(*sides, strict=True)))),
+    )  # fmt: skip
 
 
 def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:

@@ -64,18 +64,10 @@ class Col:
     __slots__ = ("cell", "fill", "head", "hint", "kind", "names", "of", "queries", "rare", "wraps")
 
     def __init__(  # noqa: PLR0913 - a declaration names what departs from the default
-        self,
-        *names: str,
-        of: Callable[[Any], Any] | None = None,
-        head: str = "",
-        cell: Callable[[Any], Value] | None = None,
-        kind: Kind = "text",
-        hint: str = "",
-        rare: bool = False,
-        fill: Any = ABSENT,
-        queries: bool = False,
-        wraps: bool = False,
-    ) -> None:
+        self, *names: str, of: Callable[[Any], Any] | None = None, head: str = "",
+        cell: Callable[[Any], Value] | None = None, kind: Kind = "text", hint: str = "", rare: bool = False,
+        fill: Any = ABSENT, queries: bool = False, wraps: bool = False,
+    ) -> None:  # fmt: skip
         self.names = names
         if of is None and names:
             by_name, by_key = attrgetter(*names), itemgetter(*names)
@@ -290,13 +282,10 @@ class Result:
     def json_document(self, **options: Any) -> dict[str, Any]:
         """Return everything that JSON holds, as one dict; keys are added to it but never renamed."""
         return {
-            "schema": f"rankscope/{self.schema}",
-            "rankscope": __version__,
-            **self.json_header(),
-            self.main: self.to_dicts(),
-            **{name: self.to_dicts(name) for name in self.extra_views(**options)},
+            "schema": f"rankscope/{self.schema}", "rankscope": __version__, **self.json_header(),
+            self.main: self.to_dicts(), **{name: self.to_dicts(name) for name in self.extra_views(**options)},
             "warnings": [caution.as_dict() for caution in getattr(self, "warnings", ())],
-        }
+        }  # fmt: skip
 
     envelope, facts = _renamed("envelope", "json_document"), _renamed("facts", "json_header")
     paper, beside = _renamed("paper", "document_blocks"), _renamed("beside", "extra_views")

@@ -21,15 +21,9 @@ from rankscope.metrics.single import Grade, PlainList, end_to_end
 
 # the grades of the documents of one query; None is an unjudged document
 SCALES: tuple[tuple[float | None, ...], ...] = (
-    (None, 0, 0, 1),
-    (None, 0, 0, 1, 2, 3),
-    (None, None, -1, 0, 1, 2),
-    (-2, -1, 0, 1),
-    (None, 0, 0.5, 1, 1.5, 2, 2.5),
-    (None, 0, 4, 1),
-    (None, 0, -1),
-    (0, 1),
-)
+    (None, 0, 0, 1), (None, 0, 0, 1, 2, 3), (None, None, -1, 0, 1, 2), (-2, -1, 0, 1), (None, 0, 0.5, 1, 1.5, 2, 2.5),
+    (None, 0, 4, 1), (None, 0, -1), (0, 1),
+)  # fmt: skip
 
 SCALE: tuple[float | None, ...] = (None, -2, -1, 0, 0.5, 1, 1.5, 2, 2.25, 2.5, 3, 4)
 CATALOGUE = 211  # items
@@ -88,13 +82,9 @@ def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
     """Random queries of every kind: long, short and empty lists, ties, gaps, no relevant document, negative and fractional grades."""
     rng = np.random.default_rng(seed)
     first = [
-        Case(),
-        Case((), (1, 0, 2)),
-        Case((0, 0, None), (1,)),
-        Case((None, None)),
-        Case((1,)),
+        Case(), Case((), (1, 0, 2)), Case((0, 0, None), (1,)), Case((None, None)), Case((1,)),
         Case((0, 1, 0, 1), (1, 0)),
-    ]
+    ]  # fmt: skip
     cases = [case.graded_anew(lambda g: min(g, top)) for case in first]
     while len(cases) < max(examples, len(first) + 1):
         long = len(cases) == len(first) or rng.random() < 0.01
@@ -143,13 +133,9 @@ def _shown(cases: Sequence[Case]) -> Shown:
     columns = np.array(wanted, dtype=float).reshape(-1, 3).T
     user = np.zeros(len(cases), dtype=np.int64)
     return Shown(
-        count,
-        np.array(code, dtype=np.int64),
-        np.array(grade, dtype=float),
-        user,
-        _table(),
+        count, np.array(code, dtype=np.int64), np.array(grade, dtype=float), user, _table(),
         lambda: (columns[0], columns[1], columns[2]),
-    )
+    )  # fmt: skip
 
 
 def _with_aspects(grades: Iterable[float | None]) -> list[Grade]:

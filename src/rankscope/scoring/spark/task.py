@@ -275,18 +275,11 @@ class MetricTally(Mergeable):
             w = np.ones(len(v))
         some = w > 0
         return cls(
-            inside=len(value),
-            defined=len(v),
-            products=ExactSum.of(v * w),
-            weight=ExactSum.of(w),
-            squares=NOTHING if error is None else ExactSum.of((w * error[known]) ** 2),
-            sampled=int(error is not None),
-            sampled_queries=sampled_queries,
-            moments=Moments.of(np.stack([(v * w)[some], w[some]], axis=1)),
-            binary=int(np.count_nonzero(some & ((v == 0) | (v == 1)))),
-            values=_ends(v[some]),
-            weights=_ends(w[some]),
-        )
+            inside=len(value), defined=len(v), products=ExactSum.of(v * w), weight=ExactSum.of(w),
+            squares=NOTHING if error is None else ExactSum.of((w * error[known]) ** 2), sampled=int(error is not None),
+            sampled_queries=sampled_queries, moments=Moments.of(np.stack([(v * w)[some], w[some]], axis=1)),
+            binary=int(np.count_nonzero(some & ((v == 0) | (v == 1)))), values=_ends(v[some]), weights=_ends(w[some]),
+        )  # fmt: skip
 
     def merged(self, name: str, one: Any, other: Any) -> Any:
         """Keep the outer ends, and add everything else."""

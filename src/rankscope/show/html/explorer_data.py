@@ -36,21 +36,13 @@ def encode(explorer: Explorer) -> str:
     """
     grades, texts = _grades(explorer.queries), _texts(explorer.queries)
     whole: dict[str, Any] = {
-        "runs": explorer.runs,
-        "metrics": explorer.metrics,
-        "better": explorer.better,
-        "depth": explorer.depth,
-        "cutoff": explorer.cutoff,
-        "level": _short(explorer.level),
-        "topGrade": _short(explorer.top_grade),
-        "leftOut": explorer.left_out,
-        "notes": explorer.notes,
-        "teaching": explorer.teaching,
+        "runs": explorer.runs, "metrics": explorer.metrics, "better": explorer.better, "depth": explorer.depth,
+        "cutoff": explorer.cutoff, "level": _short(explorer.level), "topGrade": _short(explorer.top_grade),
+        "leftOut": explorer.left_out, "notes": explorer.notes, "teaching": explorer.teaching,
         "parameters": {name: _short(value) for name, value in explorer.parameters},
-        "grades": [None if grade is None else _short(grade) for grade in grades],
-        "texts": list(texts),
+        "grades": [None if grade is None else _short(grade) for grade in grades], "texts": list(texts),
         "queries": [_query(query, grades, texts) for query in explorer.queries],
-    }
+    }  # fmt: skip
     if explorer.betters:
         whole |= {"betters": explorer.betters, "cutoffs": explorer.cutoffs}
     if explorer.marks:

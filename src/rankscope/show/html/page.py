@@ -162,14 +162,8 @@ def _groups(blocks: Sequence[Any], folded: bool) -> Iterator[tuple[str, Sequence
 def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> dict[str, Any]:
     """Return a chart with its own id, the name of its files, its data as JSON, and its numbers as a table if they are few."""
     made = {
-        "anchor": anchor,
-        "chart": chart,
-        "name": name,
-        "alt": alt_of(chart),
-        "data": "",
-        "height": 0,
-        "table": None,
-    }
+        "anchor": anchor, "chart": chart, "name": name, "alt": alt_of(chart), "data": "", "height": 0, "table": None,
+    }  # fmt: skip
     if not chart.rows:
         return made
     spec = spec_of(chart)

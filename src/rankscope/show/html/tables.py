@@ -22,14 +22,9 @@ _HYPHEN = re.compile(r"-(?=[\d.∞])")  # as the minus sign that other programs 
 _ENDS = re.compile(r"^ +| +$")
 JOINERS = ("\u200c", "\u200d")  # scripts need them to be spelled right, and they do no harm
 TONES: dict[Tone, tuple[str, str]] = {
-    "better": ("▲", "Better"),
-    "worse": ("▼", "Worse"),
-    "unclear": ("◆", "Cannot tell"),
-    "same": ("=", "Same"),
-    "opposite": ("⇄", "Opposite directions"),
-    "invalid": ("✕", "Invalid"),
-    "plain": ("", ""),
-}
+    "better": ("▲", "Better"), "worse": ("▼", "Worse"), "unclear": ("◆", "Cannot tell"), "same": ("=", "Same"),
+    "opposite": ("⇄", "Opposite directions"), "invalid": ("✕", "Invalid"), "plain": ("", ""),
+}  # fmt: skip
 
 
 def visible(text: str) -> str:

@@ -32,15 +32,9 @@ USUAL_DEVIATION = 0.2  # of the differences of two runs
 
 
 def advise(
-    qrels: Any,
-    runs: Any = None,
-    task: str | None = None,
-    k: int | None = None,
-    *,
-    duplicates: str = "error",
-    columns: Mapping[str, str] | str | None = None,
-    grades: Mapping[str, float] | str | None = None,
-) -> Advice:
+    qrels: Any, runs: Any = None, task: str | None = None, k: int | None = None, *, duplicates: str = "error",
+    columns: Mapping[str, str] | str | None = None, grades: Mapping[str, float] | str | None = None,
+) -> Advice:  # fmt: skip
     """Advise on metrics and cutoffs for judgments and a task: the one to declare in advance, and those to avoid.
 
     ``qrels`` and ``runs`` are what ``evaluate`` takes; with ``runs`` the advice also goes by how deep they are, how much of them is

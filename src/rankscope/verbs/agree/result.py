@@ -43,16 +43,11 @@ def _by_query(result: RankAgreement) -> Iterator[dict[str, Any]]:
 
 
 COLUMNS = (
-    Col("run", head="run"),
-    Col("other", head="and"),
-    Col("measure", head="measure"),
-    Col("value", head="agreement", kind="value"),
-    INTERVAL,
-    Col("queries", head="queries", kind="count"),
-    Col("undefined", kind="count"),
-    Col("lowest_query", of=lambda row: row.lowest[0]),
+    Col("run", head="run"), Col("other", head="and"), Col("measure", head="measure"),
+    Col("value", head="agreement", kind="value"), INTERVAL, Col("queries", head="queries", kind="count"),
+    Col("undefined", kind="count"), Col("lowest_query", of=lambda row: row.lowest[0]),
     Col("lowest", of=lambda row: row.lowest[1], kind="value"),
-)
+)  # fmt: skip
 QUERY_COLUMNS = (
     Col("run", head="run"), Col("other", head="and"), Col("measure", head="measure"), Col("query_id", head="query"),
     Col("value", head="agreement", kind="value"),

@@ -21,12 +21,9 @@ ONLINE = "Online: user behaviour, from a log of impressions (rankscope online)"
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
 KINDS = {int: "a whole number", float: "a number", bool: "True or False", Lookup: "a table", NoneType: "None"}
 OVER_QUERIES = {
-    "mean": "mean over queries",
-    "sum": "sum over queries",
-    "geometric": "geometric mean over queries",
-    "weighted": "weighted mean over queries",
-    "pooled": "one value over all queries together",
-}
+    "mean": "mean over queries", "sum": "sum over queries", "geometric": "geometric mean over queries",
+    "weighted": "weighted mean over queries", "pooled": "one value over all queries together",
+}  # fmt: skip
 COLUMNS = (
     "order: no if only the documents in the top k matter, not their order. Metrics of pairs, "
     "such as AUC, see only the order, not score differences · counts: one if the first relevant document settles the value"
@@ -98,24 +95,15 @@ def _in_full(cls: type[Metric]) -> list[Block]:
     m = usual(cls)
     blind = "blind to the order within the top k" if "cutoff" in parameters(cls) else "blind to the order"
     traits = (
-        GRADES[m.relevance],
-        "sees the order" if m.positions else blind,
-        "counts the first relevant document" if m.counts == "one" else "counts every document",
-        DIRECTIONS[m.better],
-        f"range {_span(m)}",
-        OVER_QUERIES[m.aggregate],
-    )
+        GRADES[m.relevance], "sees the order" if m.positions else blind,
+        "counts the first relevant document" if m.counts == "one" else "counts every document", DIRECTIONS[m.better],
+        f"range {_span(m)}", OVER_QUERIES[m.aggregate],
+    )  # fmt: skip
     facts = {
-        "formula": cls.formula,
-        "watch out": cls.convention,
-        "best for": cls.best_for,
-        "not for": unfit_for(m),
-        "traits": " · ".join(traits),
-        "empty list": _empty(m),
-        "trec_eval": ", ".join(trec_names(cls)),
-        "source": cls.source,
-        "also called": ", ".join(cls.aliases),
-    }
+        "formula": cls.formula, "watch out": cls.convention, "best for": cls.best_for, "not for": unfit_for(m),
+        "traits": " · ".join(traits), "empty list": _empty(m), "trec_eval": ", ".join(trec_names(cls)),
+        "source": cls.source, "also called": ", ".join(cls.aliases),
+    }  # fmt: skip
     blocks = _explained(cls, rewards(cls), facts, [_parameter(cls, name) for name in parameters(cls)])
     if cls.examples:
         title = "Worked example" if len(cls.examples) == 1 else "Worked examples"
@@ -132,14 +120,10 @@ def _online_in_full(cls: Any) -> list[Block]:
     traits = [f"of each {cls.unit}", direction(cls), f"range {_span(cls)}"]
     traits += ["counts only units that were observed for long enough"] if cls.windowed else []
     facts = {
-        "formula": formula(cls),
-        "columns": words.listing(columns or cls.of_columns, most=9),
-        "watch out": cls.watch,
-        "best for": cls.best_for,
-        "traits": " · ".join(traits),
-        "source": cls.source,
+        "formula": formula(cls), "columns": words.listing(columns or cls.of_columns, most=9), "watch out": cls.watch,
+        "best for": cls.best_for, "traits": " · ".join(traits), "source": cls.source,
         "also called": ", ".join(cls.aliases),
-    }
+    }  # fmt: skip
     needed = required_parameters(cls)
     names = sorted(parameters(cls), key=lambda name: name not in needed)
     spelling = usual_spelling(cls)
@@ -214,12 +198,9 @@ def _span(metric: Any) -> str:
 
 def _example_record(example: Example) -> dict[str, Any]:
     return {
-        "metric": example.metric,
-        "grades": list(example.grades),
-        **(example.more or {}),
-        "arithmetic": example.value,
+        "metric": example.metric, "grades": list(example.grades), **(example.more or {}), "arithmetic": example.value,
         "value": value_of(example),
-    }
+    }  # fmt: skip
 
 
 def _parameter_record(cls: Any, name: str) -> dict[str, Any]:
@@ -231,16 +212,10 @@ def _parameter_record(cls: Any, name: str) -> dict[str, Any]:
 def _full_parameter_record(cls: type[Metric], name: str) -> dict[str, Any]:
     param, known = parameters(cls)[name][1], _parameter_record(cls, name)
     return {
-        "name": name,
-        "about": known["about"],
-        "takes": takes(cls, name),
-        "required": known["required"],
-        "default": known["default"],
-        "low": words.finite(max(param.above, param.low)),
-        "low_excluded": param.above > -math.inf,
-        "high": words.finite(param.high),
-        "aliases": list(param.also),
-    }
+        "name": name, "about": known["about"], "takes": takes(cls, name), "required": known["required"],
+        "default": known["default"], "low": words.finite(max(param.above, param.low)),
+        "low_excluded": param.above > -math.inf, "high": words.finite(param.high), "aliases": list(param.also),
+    }  # fmt: skip
 
 
 NAME = Col("name", of=lambda cls: cls.__name__, head="metric")
@@ -278,20 +253,14 @@ class OnlineCatalogue(_Explained):
         View(
             "metrics",
             (
-                NAME,
-                Col("family", of=lambda _: FAMILY),
-                Col("rewards", of=meaning),
+                NAME, Col("family", of=lambda _: FAMILY), Col("rewards", of=meaning),
                 Col("formula", of=formula, head="formula", wraps=True),
                 Col("needs", of=lambda cls: list(cls.needs), head="columns", cell=lambda cls: ", ".join(cls.needs), wraps=True),
-                Col("unit", head="of each"),
-                Col("better", head="better"),
+                Col("unit", head="of each"), Col("better", head="better"),
                 Col("range", of=lambda cls: [words.finite(end) for end in cls.range], head="range", cell=_span),
-                Col("windowed"),
-                Col("watch"),
-                Col("best_for"),
+                Col("windowed"), Col("watch"), Col("best_for"),
                 Col("parameters", of=lambda cls: [_parameter_record(cls, name) for name in parameters(cls)]),
-                Col("source"),
-                ALIASES,
+                Col("source"), ALIASES,
             ),
             lambda catalogue: catalogue.metrics,
         ),

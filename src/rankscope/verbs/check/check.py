@@ -27,18 +27,10 @@ NUMBER = r"[+-]?\d+(?:\.\d+)?"
 
 
 def check(  # noqa: PLR0913 - the options of the command line, each with its default
-    qrels: Any,
-    runs: Any = None,
-    metrics: Any = None,
-    *,
-    select: str | Iterable[str] = (),
-    ignore: str | Iterable[str] = (),
-    scale: Any = None,
-    train: Any = None,
-    docs_text: Any = None,
-    covariates: Iterable[str] = (),
-    **policies: Any,
-) -> Inspection:
+    qrels: Any, runs: Any = None, metrics: Any = None, *, select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (), scale: Any = None, train: Any = None, docs_text: Any = None,
+    covariates: Iterable[str] = (), **policies: Any,
+) -> Inspection:  # fmt: skip
     """Find problems that make the numbers of these rankings wrong, unfair or misleading, by rules with stable codes.
 
     The inputs are those of ``evaluate``, but malformed lines, repeated documents and NaN scores are all listed at once. ``select`` and ``ignore`` take codes or the start of a family's codes (``"RS101"``, ``"RS1"``). ``scale`` is the intended

@@ -20,15 +20,11 @@ def paper_table(family: Family, caption: str = "", label: str = "", digits: int 
     columns = [_column(family, panel, letters, places) for panel in family.panels]
     units = words.counted(max(len(panel.units) for panel in family.panels), "query")
     return PaperTable(
-        header=family.metrics,
-        better=[panel.better for panel in family.panels],
-        names=systems,
-        letters=[letters.get(system, "") for system in systems],
-        cells=list(zip(*columns, strict=True)),
-        caption=caption or f"{words.counted(len(systems), 'system')} on {units}.",
-        label=label or "tab:systems",
+        header=family.metrics, better=[panel.better for panel in family.panels], names=systems,
+        letters=[letters.get(system, "") for system in systems], cells=list(zip(*columns, strict=True)),
+        caption=caption or f"{words.counted(len(systems), 'system')} on {units}.", label=label or "tab:systems",
         note=_note(family, units),
-    )
+    )  # fmt: skip
 
 
 def _column(family: Family, panel: Panel, letters: dict[str, str], digits: int) -> list[PaperCell]:

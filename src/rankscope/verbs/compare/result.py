@@ -453,12 +453,9 @@ class Comparison(ContrastResult):
 
 
 OTHERWISE = {
-    "different": "different",
-    "equivalent": "practically the same",
-    "not worse": "not worse by the margin",
-    "same": "the same on every query",
-    "cannot tell": "without a clear difference",
-}
+    "different": "different", "equivalent": "practically the same", "not worse": "not worse by the margin",
+    "same": "the same on every query", "cannot tell": "without a clear difference",
+}  # fmt: skip
 
 
 def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str]:

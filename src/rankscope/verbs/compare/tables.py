@@ -33,20 +33,9 @@ def record_columns(family: Family) -> tuple[Col, ...]:
     """Return the columns of the contrasts of a family, with those that its method adds."""
     flips = len(family.contrasts) <= MAX_SIGN_FLIPS
     names = (
-        "run",
-        "baseline",
-        "metric",
-        "value",
-        "baseline_value",
-        "difference",
-        "ci",
-        "p_value",
-        "p_value_adjusted",
-        "ci_adjusted",
-        "test",
-        "correction",
-        "comparisons",
-    )
+        "run", "baseline", "metric", "value", "baseline_value", "difference", "ci", "p_value", "p_value_adjusted",
+        "ci_adjusted", "test", "correction", "comparisons",
+    )  # fmt: skip
     chances = Col(
         *(f"chance_{name}" for name in CHANCES),
         of=lambda c: [c.chances and c.chances[n] for n in CHANCES],
@@ -95,17 +84,11 @@ class Row:
         change = f"{words.in_table(words.number(difference, sign=True))} {'*' if c.verdict in CLEAR else ' '}"
         ends = words.in_table(words.interval(low + 0.0, high + 0.0))
         return cls(
-            c.baseline if turned else c.run,
-            c.baseline_value if turned else c.value,
-            c.run if turned else c.baseline,
+            c.baseline if turned else c.run, c.baseline_value if turned else c.value, c.run if turned else c.baseline,
             change if math.isnan(difference) else NumberText(change, difference),
-            ValueRange(difference, low + 0.0, high + 0.0, ends) if c.shown.known else None,
-            p_cell(c.p_value_adjusted),
-            p_cell(flip),
-            (c.losses, c.wins, c.ties) if turned else (c.wins, c.losses, c.ties),
-            c,
-            part,
-        )
+            ValueRange(difference, low + 0.0, high + 0.0, ends) if c.shown.known else None, p_cell(c.p_value_adjusted),
+            p_cell(flip), (c.losses, c.wins, c.ties) if turned else (c.wins, c.losses, c.ties), c, part,
+        )  # fmt: skip
 
 
 COLUMNS = {

@@ -17,15 +17,9 @@ Match = Annotated[
     ),
 ]
 USUAL = (
-    "EvidenceRecall",
-    "AllEvidence",
-    "AnswerInContext",
-    "RankedPrecision",
-    "ContextPrecision",
-    "Placed",
-    "Redundancy",
+    "EvidenceRecall", "AllEvidence", "AnswerInContext", "RankedPrecision", "ContextPrecision", "Placed", "Redundancy",
     "Length",
-)
+)  # fmt: skip
 
 
 class ContextMeasure(Declared, kind="context measure"):

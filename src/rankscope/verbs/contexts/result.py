@@ -85,22 +85,15 @@ class ContextScores(Result):
     views = (
         View("results", COLUMNS, lambda result: result.rows_of_systems, labels=2, note=lambda result: result.legend),
         View(
-            "by_tokens",
-            CURVE,
-            lambda result: result.rows_of_budgets,
-            title="Recall by tokens",
-            labels=2,
+            "by_tokens", CURVE, lambda result: result.rows_of_budgets, title="Recall by tokens", labels=2,
             held=lambda result: bool(result.curve),
         ),
         View(
-            "unanswerable",
-            NOTHING,
-            lambda result: result.nothing,
-            title="Retrieved for nothing",
+            "unanswerable", NOTHING, lambda result: result.nothing, title="Retrieved for nothing",
             held=lambda result: bool(result.nothing),
         ),
         View("per_query", QUERIES, _by_query, labels=3, most=20, option="per_query"),
-    )
+    )  # fmt: skip
 
     @property
     def legend(self) -> str:

@@ -76,13 +76,7 @@ def introduction(scores: Scores, brief: bool = False) -> list[Block]:
     again = "rankscope evaluate demo/qrels.txt demo/bm25.run.gz demo/dense.run.gz"
     copy = Code((str(folder()), "rankscope demo --copy demo", again))
     blocks: list[Block] = [
-        Paragraph(about),
-        EMPTY,
-        scores.table(),
-        EMPTY,
-        Heading("Reading the result"),
-        Paragraph(reading),
-        EMPTY,
-    ]
+        Paragraph(about), EMPTY, scores.table(), EMPTY, Heading("Reading the result"), Paragraph(reading), EMPTY,
+    ]  # fmt: skip
     blocks += [Heading("The same on your own files"), own, EMPTY, Heading("On these files, or on a copy"), copy]
     return [*blocks, EMPTY, Paragraph(scores.request.small_print(), quiet=True)]

@@ -24,15 +24,9 @@ from rankscope.verbs.diagnose.result import Diagnosis
 
 
 def diagnose(
-    qrels: Any,
-    runs: Any,
-    metric: Any = "nDCG@10",
-    *,
-    queries_shown: int = 10,
-    queries_text: Any = None,
-    progress: Callable[[str], None] | None = None,
-    **policies: Any,
-) -> Diagnosis:
+    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, queries_shown: int = 10, queries_text: Any = None,
+    progress: Callable[[str], None] | None = None, **policies: Any,
+) -> Diagnosis:  # fmt: skip
     """Compute the losses of rankings on a metric, their causes, and the kinds of failure.
 
     Each query's loss against an ideal ranking has two parts: documents never retrieved, and documents ranked too low. The value with

@@ -15,16 +15,9 @@ POLICIES = ("ties", "depth", "no_relevant", "nothing_found", "mean", "dialect", 
 
 
 def evaluate_arrays(
-    labels: Any,
-    scores: Any,
-    *,
-    group: Any = None,
-    metrics: Any = None,
-    mask: Any = None,
-    lengths: Any = None,
-    ties: str | None = None,
-    **policies: Any,
-) -> BatchScores:
+    labels: Any, scores: Any, *, group: Any = None, metrics: Any = None, mask: Any = None, lengths: Any = None,
+    ties: str | None = None, **policies: Any,
+) -> BatchScores:  # fmt: skip
     """Score labels by the scores of a model: arrays in, means and per-query values out, with no table between.
 
     ``labels`` are grades, NaN if a document was not judged, and ``scores`` the model's, higher is better. Both are of one shape:

@@ -143,16 +143,12 @@ class GateResult(Result):
             "exit_code": self.exit_code,
             "sentence": self.sentence,
             "rule": {
-                "fail_on": self.fail_on,
-                "alpha": self.method.alpha,
-                "interval": str(self.method.interval or "t"),
-                "test": self.tests,
-                "correction": str(self.method.correction),
-                "comparisons": self.tested,
+                "fail_on": self.fail_on, "alpha": self.method.alpha, "interval": str(self.method.interval or "t"),
+                "test": self.tests, "correction": str(self.method.correction), "comparisons": self.tested,
             },
             "settings": None,  # the command line has them in a file
             "conventions": dict(self.conventions),
-        }
+        }  # fmt: skip
 
     def json_document(self, *, settings: str = "", **options: Any) -> dict[str, Any]:
         """Return the verdict as JSON holds it; ``settings`` is the file of the project's settings."""

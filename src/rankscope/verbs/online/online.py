@@ -32,20 +32,11 @@ VARIANTS = "The variants of an experiment are pooled here: rankscope experiment 
 
 
 def online(  # noqa: PLR0913 - the options of the command line, each with its default
-    log: Any,
-    metrics: Any = None,
-    *,
-    columns: Mapping[str, str] | str | None = None,
-    by: str | Iterable[str] = (),
-    slices: str | Iterable[str] = (),
-    level: float = 0.95,
-    ignore: str | Iterable[str] = (),
-    log_format: str | None = None,
-    time_format: str | None = None,
-    time_zone: str | None = None,
-    start: Any = None,
+    log: Any, metrics: Any = None, *, columns: Mapping[str, str] | str | None = None, by: str | Iterable[str] = (),
+    slices: str | Iterable[str] = (), level: float = 0.95, ignore: str | Iterable[str] = (),
+    log_format: str | None = None, time_format: str | None = None, time_zone: str | None = None, start: Any = None,
     end: Any = None,
-) -> OnlineValues:
+) -> OnlineValues:  # fmt: skip
     """Say what users did: click-through rate and other online metrics of a log, with intervals that hold where users come back.
 
     ``log`` is a path (CSV, TSV, JSON lines, Parquet, a folder), a data frame or what ``read_log`` gave: one row per shown item, or a row

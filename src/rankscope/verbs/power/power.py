@@ -32,12 +32,9 @@ OF_DESIGN = ("columns", "lift", "power", "alpha", "comparisons")
 USUAL = (0.01, 0.02, 0.05)  # differences on metrics from 0 to 1
 # the plans that take an option
 BELONGS = {
-    "variance": ("design",),
-    "width": ("design",),
-    "systems": ("runs", "design"),
-    "n": ("runs", "deviation"),
+    "variance": ("design",), "width": ("design",), "systems": ("runs", "design"), "n": ("runs", "deviation"),
     **dict.fromkeys(("baseline", "all_pairs", "clusters", "metrics"), ("runs",)),
-}
+}  # fmt: skip
 
 
 # fmt: off

@@ -29,15 +29,9 @@ MAX_MATCHES = 10
 
 
 def reconcile(
-    qrels: Any,
-    runs: Any,
-    metric: Any = "nDCG@10",
-    *,
-    value: float | str | None = None,
-    duplicates: Any = "error",
-    columns: Mapping[str, str] | str | None = None,
-    grades: Mapping[str, float] | str | None = None,
-) -> Reconciliation:
+    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, value: float | str | None = None, duplicates: Any = "error",
+    columns: Mapping[str, str] | str | None = None, grades: Mapping[str, float] | str | None = None,
+) -> Reconciliation:  # fmt: skip
     """Compute a metric as other tools do on these data, and name the reason for each difference.
 
     With ``value``, a printed number, search for the conventions that produce it, to the decimals given: pass ``"0.710"`` as a

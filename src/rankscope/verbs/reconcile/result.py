@@ -119,13 +119,10 @@ class Match:
     def record(self) -> dict[str, Any]:
         """The match in JSON."""
         return {
-            "metric": str(self.definition.metric),
-            "convention": self.policies,
-            "departures": [in_words(d) for d in self.departures],
-            "dialects": list(self.dialects),
-            "run": self.run,
+            "metric": str(self.definition.metric), "convention": self.policies,
+            "departures": [in_words(d) for d in self.departures], "dialects": list(self.dialects), "run": self.run,
             "value": self.value,
-        }
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)

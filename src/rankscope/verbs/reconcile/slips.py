@@ -15,15 +15,12 @@ from rankscope.metrics import Metric, parse
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 OTHERS = ("nDCG", "AP", "RR", "P", "R", "Success", "DCG", "F")
 KINDS = QUERIES_ROUNDED, MEAN_CUT, DIGITS, OTHER_CUTOFF, OTHER_METRIC, OTHER_COUNT, NO_MEAN, OF_RUNS = (
-    "the value of each query rounded or cut off before the mean",
-    "the mean cut off instead of rounded",
-    "two digits swapped, or the point misplaced",
-    "another cutoff",
-    "another metric",
+    "the value of each query rounded or cut off before the mean", "the mean cut off instead of rounded",
+    "two digits swapped, or the point misplaced", "another cutoff", "another metric",
     "a mean over another number of queries",
     "the median, best or worst query, a sum, a product or 1 less the value instead of the mean",
     "a mean, a difference or a ratio of two runs",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,13 +41,9 @@ class SlipSearch:
 
 
 def search_slips(
-    text: str,
-    meets: Callable[[float], bool],
-    values: Mapping[str, Sequence[float]],
-    counts: Mapping[str, Sequence[int]],
-    others: Mapping[Metric, Mapping[str, float]],
-    metric: Metric,
-) -> SlipSearch:
+    text: str, meets: Callable[[float], bool], values: Mapping[str, Sequence[float]],
+    counts: Mapping[str, Sequence[int]], others: Mapping[Metric, Mapping[str, float]], metric: Metric,
+) -> SlipSearch:  # fmt: skip
     """Try slips on the values of each run and its other metrics. ``text`` is the printed number, ``counts`` are possible numbers of queries."""
     every: list[Slip] = []
     for run, of_queries in values.items():

@@ -239,18 +239,11 @@ class UnjudgedReport(OfScores):
         View(
             "turns",
             (
-                Col("run", head="run"),
-                Col("baseline", head="against"),
-                Col("metric", of=lambda t: str(t.metric)),
-                _change("difference", "change"),
-                _change("lower", "lowest"),
-                _change("upper", "highest"),
-                Col("exact"),
+                Col("run", head="run"), Col("baseline", head="against"), Col("metric", of=lambda t: str(t.metric)),
+                _change("difference", "change"), _change("lower", "lowest"), _change("upper", "highest"), Col("exact"),
                 Col("unjudged", head="unjudged", kind="value", cell=lambda t: words.count(t.unjudged)),
-                Col("needed", head="to reverse", kind="value", cell=_needed),
-                Col("fewest"),
-                Col("turned", kind="value"),
-                Col("reason"),
+                Col("needed", head="to reverse", kind="value", cell=_needed), Col("fewest"),
+                Col("turned", kind="value"), Col("reason"),
             ),
             lambda report: report.turns,
             labels=2,
@@ -262,7 +255,7 @@ class UnjudgedReport(OfScores):
             lambda report: report.worklist,
             held=lambda _: False,
         ),
-    )
+    )  # fmt: skip
 
     def __iter__(self) -> Iterator[ValueBounds]:
         return iter(self.bounds)

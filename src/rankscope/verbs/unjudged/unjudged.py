@@ -42,15 +42,9 @@ MOST = 5_000_000  # documents of all runs together: minutes of work
 
 
 def unjudged(
-    qrels: Any,
-    runs: Any,
-    metrics: Any = "nDCG@10",
-    *,
-    baseline: str | None = None,
-    grade: float | None = None,
-    n: int = 50,
-    **policies: Any,
-) -> UnjudgedReport:
+    qrels: Any, runs: Any, metrics: Any = "nDCG@10", *, baseline: str | None = None, grade: float | None = None,
+    n: int = 50, **policies: Any,
+) -> UnjudgedReport:  # fmt: skip
     """Bound values over the grades of unjudged documents.
 
     For each run and metric: the value, and its bounds if the documents in the top that are not in the qrels get grades; with several

@@ -139,13 +139,9 @@ def _no_features(case: CheckCase) -> Iterator[Finding]:
             if len(ids):
                 items = ids.unique(maintain_order=True).to_list()
                 yield rules.NoFeatures.finding(
-                    run=run.name,
-                    share=len(ids) / top.height,
-                    cutoff=case.cutoff,
-                    column=column,
-                    count=len(items),
+                    run=run.name, share=len(ids) / top.height, cutoff=case.cutoff, column=column, count=len(items),
                     items=items,
-                )
+                )  # fmt: skip
 
 
 @finds(rules.UnknownItems)
