@@ -143,7 +143,7 @@ class Sums:
 class Pieces:
     """The rows of a frame in ``parts`` and as a ``whole``, with raw ids: numbers are not yet text, and texts keep their blanks.
 
-    ``full`` are columns of ids of which no row has an empty cell, where that is known without a look at them.
+    ``full`` are columns of ids that are known to have no empty cell.
     """
 
     frame: pl.LazyFrame
@@ -249,7 +249,7 @@ class Log:
         return (self.frame,) if self._pieces is None else self._pieces.parts
 
     def some_empty(self, name: str) -> bool:
-        """True if a cell of a column is empty. The rows are not read if a file says that none is."""
+        """True if a cell of a column is empty. Rows are read only if the file does not record it."""
         known_full = self._pieces is not None and name in self._pieces.full
         return not known_full and bool(
             self.gather(lambda frame: frame.select(pl.col(name).is_null().any()))[name].any()

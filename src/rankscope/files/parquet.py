@@ -108,7 +108,7 @@ class ParquetFile:
 
     @property
     def full(self) -> frozenset[str]:
-        """The columns without an empty cell, by what the footer says of them."""
+        """The columns without an empty cell, by the statistics of the footer."""
         return frozenset(self.names) - {chunk.name for chunk in self.footer.chunks if not chunk.full}
 
     def size_of(self, columns: Iterable[str]) -> int:

@@ -41,7 +41,7 @@ def _small(value: float, size: float = 0.0) -> str:
 
 
 def _alike(*values: float) -> Callable[[float], str]:
-    """Return what writes a value and the ends of its interval with the decimals of the largest."""
+    """Return a function that writes a value and the ends of its interval with the decimals of the largest."""
     return partial(_small, size=max((abs(value) for value in values if math.isfinite(value)), default=0.0))
 
 
