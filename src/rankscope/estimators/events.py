@@ -25,6 +25,7 @@ MEANING: Mapping[Level, str] = {
 }
 Predict = Callable[[Any, Codes], Array]  # rows (an index of arrays) and their items, to predicted rewards
 MOST_CELLS = 1 << 23  # cells of a table that are held at once
+BATCH = 1 << 17  # rows that are predicted at once
 T = TypeVar("T")
 
 
@@ -285,14 +286,18 @@ class LoggedEvents:
         return made
 
     @_once
-    def fitted(self) -> Array:
-        """The predicted reward of each shown item, by a model that has not seen its unit."""
-        return self.predicted(slice(None), self.item)
+    def error(self) -> Array:
+        """The reward of each row less its prediction, by a model that has not seen its unit."""
+        error, predict = np.empty(self.count), self.predicted
+        for part in slices(self.count, BATCH):
+            np.subtract(self.reward[part], predict(part, self.item[part]), out=error[part])
+        return error
 
     @cached_property
     def expected(self) -> Array:
         """The predicted reward under the target policy, in the situation of each row."""
-        return self.fitted if self.target is None else self._model.expect(self, self.target, self.predicted)
+        assert self.target is not None
+        return self._model.expect(self, self.target, self.predicted)
 
     @_once
     def predicted(self) -> Predict:

@@ -187,7 +187,10 @@ def calibration(events: LoggedEvents) -> tuple[Caution, bool] | None:
     counts = np.bincount(group, minlength=len(names))
     place = names // cells * events.places + names % events.places
     whole = np.maximum(np.bincount(place, weights=counts)[place], 1)
-    ratio = np.bincount(group, weights=1 / propensities, minlength=len(names)) / whole
+    at_once, inverse = max(8 * AT_ONCE, len(names)), np.zeros(len(names))
+    for part in slices(events.count, at_once):
+        inverse += np.bincount(group[part], weights=1 / propensities[part], minlength=len(names))
+    ratio = inverse / whole
     off = (counts >= FEWEST) & (ratio > 1 + CALIBRATED)
     if off.any():  # the errors are rarely needed
         squares = np.bincount(group, weights=propensities**-2.0, minlength=len(names))

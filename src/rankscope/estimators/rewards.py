@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.declared import Declared, Param
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.estimators.events import MOST_CELLS, Codes, LoggedEvents, Predict, TargetPolicy, slices
+from rankscope.estimators.events import BATCH, MOST_CELLS, Codes, LoggedEvents, Predict, TargetPolicy, slices
 from rankscope.estimators.targets import OfPolicy
 from rankscope.lists import Array
 
@@ -18,7 +18,6 @@ Folds = Annotated[
     int, Param("the number of parts of the users: each part is predicted by a model of the others", low=2, high=100)
 ]
 LACKING = "this model needs scikit-learn: pip install 'rankscope[estimate]'"
-AT_ONCE = 1 << 17  # rows that are predicted at once
 
 
 class RewardModel(Declared, kind="reward model"):
@@ -45,7 +44,7 @@ class RewardModel(Declared, kind="reward model"):
         models = [self.fit(events, reward, rows) for rows in others]
 
         def predict(at: Any, item: Codes) -> Array:
-            rows = np.arange(events.count)[at]
+            rows = np.arange(*at.indices(events.count)) if isinstance(at, slice) else at
             out = np.empty(len(rows))
             for number, model in enumerate(models):
                 own = np.flatnonzero(fold[rows] == number)
@@ -67,13 +66,13 @@ class RewardModel(Declared, kind="reward model"):
             return number if places == 1 else number * places + events.position[part]
 
         row, out = np.full(size, -1), np.empty(events.count)  # a row of each situation
-        for part in slices(events.count, AT_ONCE):
+        for part in slices(events.count, BATCH):
             row[situations(part)] = np.arange(part.start, part.stop)
             if (row >= 0).all():
                 break
         means = np.zeros(size)
         means[row >= 0] = target.expect(events, predict, row[row >= 0])
-        for part in slices(events.count, AT_ONCE):
+        for part in slices(events.count, BATCH):
             out[part] = means[situations(part)]
         return out
 
@@ -94,15 +93,18 @@ class ItemMeans(RewardModel, aliases=("items",)):
             pairs += item
             return pairs if places == 1 else pairs * places + events.position[at]
 
-        cell = cells(slice(None), events.item)
-        summed = (np.bincount(cell, weights=each, minlength=math.prod(shape)).reshape(shape) for each in (reward, None))
-        sums, counts = (whole.sum(axis=0) - whole for whole in summed)
+        size = math.prod(shape)
+        summed = np.zeros((2, size))
+        for part in slices(events.count, max(BATCH, size)):
+            cell = cells(part, events.item[part])
+            summed += [np.bincount(cell, weights=each, minlength=size) for each in (reward[part], None)]
+        sums, counts = (whole.sum(axis=0) - whole for whole in summed.reshape(2, *shape))
         overall = sums.sum(axis=(1, 2)) / np.maximum(counts.sum(axis=(1, 2)), 1)
         of_item = self._drawn(sums.sum(axis=2), counts.sum(axis=2), overall[:, None])
         means = self._drawn(sums, counts, of_item[:, :, None])
         means[:, -1] = overall[:, None]  # of items that the log never shows
         of_cell = means.ravel()
-        return lambda at, item: of_cell[cell if item is events.item else cells(at, np.minimum(item, items - 1))]
+        return lambda at, item: of_cell[cells(at, np.minimum(item, items - 1))]
 
     def _drawn(self, sums: Array, counts: Array, centre: Array) -> Array:
         return np.asarray((sums + self.prior * centre) / (counts + self.prior))
@@ -189,7 +191,7 @@ def _learn(regressor: Any, events: LoggedEvents, reward: Array, rows: Codes) -> 
 
     def predict(at: Codes, item: Codes) -> Array:
         out = np.empty(len(at))
-        for part in slices(len(at), AT_ONCE):
+        for part in slices(len(at), BATCH):
             table = _design(events, at[part], item[part])
             out[part] = regressor.predict_proba(table)[:, 1] if classifies else regressor.predict(table)
         return out

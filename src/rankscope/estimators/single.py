@@ -76,8 +76,7 @@ class DR(Estimator, aliases=("dr",)):
     def earn(self, events: LoggedEvents) -> Earned:
         if events.target is None:
             return Earned.of(events.reward)
-        earned = events.reward - events.fitted
-        earned *= self.cut(events)
+        earned = events.error * self.cut(events)
         earned += events.expected
         return Earned.of(earned)
 
@@ -94,7 +93,7 @@ class SNDR(DR):
         if events.target is None:
             return Earned.of(events.reward)
         weight = self.cut(events)
-        return Earned.of(events.expected) + Earned.of(weight * (events.reward - events.fitted), weight)
+        return Earned.of(events.expected) + Earned.of(weight * events.error, weight)
 
 
 class SwitchDR(DR, aliases=("Switch", "switch_dr")):

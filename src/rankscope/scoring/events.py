@@ -177,7 +177,7 @@ def _as_text(ids: pl.Series, codes: Codes) -> Codes:
             place = texts.rank("dense").to_numpy().astype(np.int64) - 1
         if numbering.full or numbering.count == len(texts):
             break
-    return np.asarray(place[codes])
+    return np.take(place, codes, out=codes if codes.flags.writeable else None, mode="clip")
 
 
 def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
