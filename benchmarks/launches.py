@@ -28,7 +28,7 @@ def trials(scope: Scope) -> Iterator[Trial]:
 def correlate(launches: int) -> Callable[[], Answer]:
     """``rs.launches.correlate`` on a ledger of simulated launches."""
     import rankscope as rs
-    from rankscope.ledger.importing import launches_from
+    from rankscope.ledger.recording import launches_from
     from rankscope.ledger.store import Ledger
     from rankscope.worlds.launches import LaunchWorld
 

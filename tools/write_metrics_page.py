@@ -18,7 +18,7 @@ from rankscope.logs.base import OnlineMetric
 from rankscope.metrics import Example, Metric, families, parse
 from rankscope.metrics.description import unfit_for
 from rankscope.testing import variants, worked_out
-from rankscope.verbs.catalogue.online import direction, formula, online_metrics
+from rankscope.verbs.catalogue.result import direction, formula, online_metrics
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "metrics.md"
 

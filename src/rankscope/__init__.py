@@ -61,7 +61,7 @@ _NAMES = {
     "verbs.pool": "pool.pool result.PoolReport",
     "verbs.rerank": "rerank.rerank result.Reranking",
     "verbs.reproduce": "reproduce.reproduce result.Reproduction",
-    "verbs.simulate": "aa.FalseAlarms aa.simulate_aa launches.simulate_launches result.Simulation simulate.simulate",
+    "verbs.simulate": "aa.FalseAlarms aa.simulate_aa result.Simulation simulate.simulate simulate.simulate_launches",
     "verbs.ties": "result.TieReport ties.ties",
     "verbs.tune": "result.Tuning tune.tune",
     "verbs.unjudged": "result.UnjudgedReport unjudged.unjudged",
@@ -173,9 +173,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.rerank.rerank import rerank as rerank
     from rankscope.verbs.rerank.result import Reranking as Reranking
     from rankscope.verbs.simulate.aa import FalseAlarms as FalseAlarms, simulate_aa as simulate_aa
-    from rankscope.verbs.simulate.launches import simulate_launches as simulate_launches
     from rankscope.verbs.simulate.result import Simulation as Simulation
-    from rankscope.verbs.simulate.simulate import simulate as simulate
+    from rankscope.verbs.simulate.simulate import simulate as simulate, simulate_launches as simulate_launches
     from rankscope.verbs.ties.result import TieReport as TieReport
     from rankscope.verbs.ties.ties import ties as ties
     from rankscope.verbs.tune.result import Tuning as Tuning

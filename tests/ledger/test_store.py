@@ -17,7 +17,7 @@ from tests.made.postgres import server
 from tests.made.samples import EVERYTHING
 
 from rankscope.errors import InputError
-from rankscope.ledger import schema
+from rankscope.ledger import store as schema
 from rankscope.ledger.launch import Measurement, hash_of
 from rankscope.ledger.store import Ledger
 from rankscope.verbs.launches.launches import correlate

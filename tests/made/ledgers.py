@@ -6,8 +6,8 @@ import os
 import sys
 from datetime import date, timedelta
 
-from rankscope.ledger.importing import launches_from
 from rankscope.ledger.launch import Launch, Measurement
+from rankscope.ledger.recording import launches_from
 from rankscope.worlds.launches import LaunchWorld
 
 

@@ -13,7 +13,7 @@ from rankscope.blocks import Code, Paragraph
 from rankscope.metrics import CATALOGUE, description, parse
 from rankscope.reporting.sections import reproduce as paper
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.citations import bibliography, in_brackets, read, sources_of
+from rankscope.scoring.methods import bibliography, in_brackets, read, sources_of
 
 QRELS = {f"q{i:02}": {"a": 2.0, "b": 1.0} for i in range(12)}
 RUNS = {
@@ -222,7 +222,7 @@ def test_the_entry_of_rankscope_has_an_author_and_its_home(monkeypatch: pytest.M
     from email.message import Message
     from importlib.metadata import PackageNotFoundError
 
-    from rankscope.scoring import citations
+    from rankscope.scoring import methods as citations
 
     stated = Message()
     for address in ("Changelog, https://example.org/r/changes", "Homepage, https://example.org/r"):

@@ -536,7 +536,7 @@ def test_parallel_map_parts() -> None:
 
 
 def test_scoring_citations_read() -> None:
-    from rankscope.scoring.citations import read
+    from rankscope.scoring.methods import read
 
     found = read("Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003")
     assert (found.authors, found.title, found.venue, found.year, found.short) == (
@@ -553,7 +553,7 @@ def test_scoring_citations_read() -> None:
 
 
 def test_scoring_citations_in_brackets() -> None:
-    from rankscope.scoring.citations import in_brackets
+    from rankscope.scoring.methods import in_brackets
 
     assert in_brackets(["Holm, A simple sequentially rejective multiple test procedure, 1979"]) == " (Holm, 1979)"
 
@@ -690,7 +690,7 @@ def test_advise_tasks_task_called() -> None:
 
 
 def test_agree_measures_tau_ap() -> None:
-    from rankscope.verbs.agree.measures import _tau_ap
+    from rankscope.verbs.agree.agree import _tau_ap
 
     assert _tau_ap(np.array([0, 2, 1])) == 0.5
 
@@ -737,7 +737,7 @@ def test_compare_charts_slug() -> None:
 
 
 def test_compare_paper_letter() -> None:
-    from rankscope.verbs.compare.paper import _letter
+    from rankscope.verbs.compare.tables import _letter
 
     assert (_letter(0), _letter(25), _letter(26), _letter(52)) == ("a", "z", "aa", "ba")
 

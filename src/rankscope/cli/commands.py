@@ -50,7 +50,7 @@ def names_of(kind: str, start: str = "") -> Names:
 
         return spellings(() if kind == "name" else CUTOFFS if "@" in start else (10,))
     if kind == "online metric":
-        from rankscope.verbs.catalogue.online import online_spellings
+        from rankscope.verbs.catalogue.result import online_spellings
 
         return online_spellings()
     if kind == "tool":

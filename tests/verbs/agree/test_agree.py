@@ -10,7 +10,7 @@ import pytest
 import rankscope as rs
 from rankscope.cli import main
 from rankscope.lists.overlap import rbo
-from rankscope.verbs.agree.measures import USUAL, OfRankings
+from rankscope.verbs.agree.agree import USUAL, OfRankings
 
 MEASURES = [type(OfRankings.read(name)).__name__ for name in USUAL]
 

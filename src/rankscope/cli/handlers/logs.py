@@ -99,7 +99,7 @@ def simulate(call: Call) -> int:
 
 def _launches_made(call: Call) -> int:
     """Write simulated launches as CSV to a pipe or a file, or print their truth on a terminal."""
-    from rankscope.verbs.simulate.launches import simulate_launches
+    from rankscope.verbs.simulate.simulate import simulate_launches
 
     if odd := next(
         (name for name in call.explicit if name not in {"launches", "seed", "parameters", "form", "quiet", "place"}),

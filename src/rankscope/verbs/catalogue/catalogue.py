@@ -8,8 +8,7 @@ from rankscope.declared import class_like, parameters, required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import NICKNAMES, Metric, families, parse, parse_many
 from rankscope.metrics.description import rewards
-from rankscope.verbs.catalogue.online import find_online
-from rankscope.verbs.catalogue.result import Catalogue, OnlineCatalogue, all_metrics, usual
+from rankscope.verbs.catalogue.result import Catalogue, OnlineCatalogue, all_metrics, find_online, usual
 
 
 def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCatalogue:

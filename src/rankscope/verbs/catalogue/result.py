@@ -6,16 +6,78 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Code, Facts, Heading, Paragraph
-from rankscope.declared import Lookup, parameters, plain, required_parameters
+from rankscope.declared import Lookup, doc_of, parameters, plain, required_parameters
+from rankscope.errors import InputError
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
 from rankscope.metrics.description import DIRECTIONS, rewards, unfit_for
 from rankscope.show.result import Col, Result, View
 from rankscope.syntax import by_caller
-from rankscope.verbs.catalogue.online import FAMILY, direction, formula, meaning, online_metrics, usual_spelling
+
+if TYPE_CHECKING:
+    from rankscope.logs.base import OnlineMetric
+
+FAMILY = "online"
+CLOSE = 0.75  # least similarity of a name to an online metric that is suggested
+
+
+def online_metrics() -> list[type[OnlineMetric]]:
+    """Return every online metric of the package, each once, then those of other packages."""
+    from rankscope.logs import metrics as declared
+    from rankscope.logs.base import OnlineMetric
+
+    known = list(dict.fromkeys(OnlineMetric.catalogue.values()))
+    return sorted(known, key=lambda cls: cls.__module__ != declared.__name__)
+
+
+def find_online(name: str) -> list[type[OnlineMetric]]:
+    """Return the online metrics of a name or spelling: one, all for ``online``, or none. Raises InputError if the name is similar to one."""
+    from rankscope.logs.base import parse_online
+
+    known = online_metrics()
+    if name == FAMILY:
+        return known
+    for cls in known:
+        if name.casefold() in {one.casefold() for one in (cls.__name__, *cls.aliases)}:
+            return [cls]
+    try:
+        return [type(parse_online(name))]
+    except InputError:
+        if near := words.nearest(name, [cls.__name__ for cls in known], CLOSE):
+            raise InputError(f"metric {name!r}: no metric is called {name}, did you mean {near}?") from None
+        return []
+
+
+def online_spellings() -> Iterator[tuple[str, str]]:
+    """Yield names for completion, each with its meaning."""
+    return ((usual_spelling(cls), meaning(cls)) for cls in online_metrics())
+
+
+def meaning(cls: type[OnlineMetric]) -> str:
+    """Return the meaning of a metric in one line."""
+    return doc_of(cls).splitlines()[0].rstrip(".")
+
+
+def usual_spelling(cls: type[OnlineMetric]) -> str:
+    """Return the usual spelling: with its own columns for a metric of columns."""
+    if cls.example:
+        return cls.example
+    return f"{cls.__name__}({', '.join(name.upper() for name in cls.of_columns)})" if cls.of_columns else str(cls())
+
+
+def formula(cls: type[OnlineMetric]) -> str:
+    """Return the numerator and the denominator. For a quantile, which has neither, its definition."""
+    return f"{cls.above} / {cls.below}" if cls.below else cls.above
+
+
+def direction(cls: type[OnlineMetric]) -> str:
+    """Return the better direction, and the parameter that changes it."""
+    way = "neither way" if cls.better == "neither" else cls.better or "higher"
+    return f"{way} is better{', unless better= changes it' if 'better' in parameters(cls) else ''}"
+
 
 ONLINE = "Online: user behaviour, from a log of impressions (rankscope online)"
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}

@@ -31,6 +31,7 @@ from rankscope.verbs.compare.tables import (
     contrast_table,
     effects_table,
     how,
+    paper_table,
     record_columns,
     slice_board,
     slice_table,
@@ -377,8 +378,6 @@ class Comparison(ContrastResult):
         >>> print(found.to_latex(digits=2, caption="Two systems.").splitlines()[5])
         \caption{Two systems.}
         """
-        from rankscope.verbs.compare.paper import paper_table
-
         table = paper_table(self.family, caption, label, digits)
         return "\n".join([*(f"% {words.printable(text)}" for text in self.sentences()), *table.lines(), ""])
 

@@ -22,10 +22,10 @@ from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.rankers.diversifiers import CandidatePool, Diversifier
 from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.fusing import ReorderedLists
 from rankscope.scoring.inputs import clean
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.policies import Policies, refuse_unknown
-from rankscope.scoring.reordering import ReorderedLists
 from rankscope.scoring.request import Request
 from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Run

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.ledger.analysis import relations_of
-from rankscope.ledger.importing import launches_from, number_of
 from rankscope.ledger.launch import Launch, Measurement, Side, day_of, hash_of
-from rankscope.ledger.recording import launches_of
+from rankscope.ledger.recording import launches_from, launches_of, number_of
 from rankscope.panels.contrast_result import ContrastResult
 from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.launches.result import LaunchCorrelations, LaunchList, LaunchPrediction

@@ -18,9 +18,9 @@ from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.rankers.scorers import TextScorer, scores_of_texts
 from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.fusing import ReorderedLists
 from rankscope.scoring.measurements import lead_first, panels_of
 from rankscope.scoring.policies import Policies, refuse_unknown
-from rankscope.scoring.reordering import ReorderedLists
 from rankscope.scoring.request import Request
 from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Run
