@@ -138,6 +138,10 @@ def test_users_with_several_rows_in_a_table_of_users_are_found() -> None:
     assert not found("RS617", users.unique())
     (finding,) = found("RS617", pl.concat([users, users.filter(pl.col("user") == "a")]))
     assert "2 of 4 users have several rows" in finding.message, "half of the units"
+    (finding,) = found("RS617", users.drop("variant").rename({"spent": "revenue"}))
+    assert "1 of 4 users has several rows" in finding.message, "without variants"
+    crossed = pl.DataFrame({"user": ["a", "b", "c", "c"], "variant": ["A", "B", "A", "B"], "spent": [1.0] * 4})
+    assert not found("RS617", crossed), "one row in each of two variants is told by another rule"
     assert not found("RS617", users.filter(pl.col("user") == "d")), "all users have several rows: these are events"
     assert not found("RS617", users.with_columns(time=pl.lit("2024-05-01T10:00:00Z"))), "times make rows events"
 
