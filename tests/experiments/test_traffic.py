@@ -138,11 +138,12 @@ def test_what_shows_no_difference_in_clicks_has_no_plan() -> None:
     frame = pl.DataFrame(ROWS)
     third = frame.with_columns(rank_C=5 - pl.col("rank_A"), team=pl.col("team").replace("B", "C"))
     third = pl.concat([third, frame.with_columns(rank_C=5 - pl.col("rank_A"), list_id=pl.col("list_id") + "again")])
-    for name, log, options in (
+    cases: list[tuple[str, pl.DataFrame, dict[str, Any]]] = [
         ("equal rankers", frame.with_columns(rank_B=pl.col("rank_A")), {}),
         ("three rankers", third.drop("merge_method"), {}),
         ("competitive pairs", frame, {"pairs": "competitive"}),
         ("no items", frame.drop("item"), {}),
         ("no ranks", frame.drop("rank_A", "rank_B", "merge_method"), {}),
-    ):
+    ]
+    for name, log, options in cases:
         assert rs.interleaving(log, **options).traffic is None, name

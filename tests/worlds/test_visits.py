@@ -141,7 +141,7 @@ def test_the_estimated_memory_holds_what_is_made_at_once_and_not_much_more(items
 
 
 def test_the_estimated_memory_holds_the_log_and_not_much_more() -> None:
-    world: dict[str, Any] = {"users": 2000, "items": 10, "candidates": 12, "queries": 5}
     for more in ({}, {"days": 28}, {"before": 28}):
-        size = rs.simulate(**world, **more).log.estimated_size()
-        assert size < World(**world, **more).size < 20 * size
+        world: dict[str, Any] = {"users": 2000, "items": 10, "candidates": 12, "queries": 5, **more}
+        size = rs.simulate(**world).log.estimated_size()
+        assert size < World(**world).size < 20 * size

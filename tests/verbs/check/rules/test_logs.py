@@ -120,6 +120,24 @@ def test_a_log_in_no_order_of_time_is_no_disorder() -> None:
     assert not found("RS607", log_of().reverse())
 
 
+@pytest.mark.parametrize(
+    ("steps", "back", "told"),
+    [
+        pytest.param(100, 40, True, id="two in five go back"),
+        pytest.param(100, 41, False, id="more are in no order"),
+        pytest.param(99, 30, False, id="too few to tell"),
+    ],
+)
+def test_a_single_session_is_in_order_if_most_of_many_steps_are(steps: int, back: int, told: bool) -> None:
+    seconds = [0]
+    for step in range(steps):
+        seconds.append(seconds[-1] + (-3 if step < back else 10))
+    times = [f"2024-01-01T10:{20 + second // 60:02}:{second % 60:02}Z" for second in seconds]
+    rows = pl.DataFrame({"session": "a", "item": [f"i{n}" for n in range(steps + 1)], "click": 0, "time": times})
+    assert bool(found("RS607", rows)) == told
+    assert all(finding.count == 1 for finding in found("RS607", rows))
+
+
 def test_a_covariate_that_differs_between_variants() -> None:
     users = pl.DataFrame({
         "user": range(200), "variant": ["A", "B"] * 100, "revenue": [1.0] * 200,
