@@ -162,3 +162,17 @@ def test_a_parquet_file_cut_off_is_told_as_such_where_it_could_be_a_log(verb: An
     (tmp_path / "cut.parquet").write_bytes((tmp_path / "log.parquet").read_bytes()[:-9])
     with pytest.raises(InputError, match=r"cut\.parquet: not a whole Parquet file"):
         verb(tmp_path / "cut.parquet")
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        pytest.param(["user", "variant", "spend"], r"\(spend and spent\)", id="another name"),
+        pytest.param(["variant", "user", "spent"], r"\(another order\)", id="another order"),
+    ],
+)
+def test_files_of_one_folder_whose_columns_differ_are_told_how(second: list[str], said: str, tmp_path: Path) -> None:
+    for name, columns in (("one", ["user", "variant", "spent"]), ("two", second)):
+        pl.DataFrame({column: ["1"] for column in columns}).write_csv(tmp_path / f"{name}.csv")
+    with pytest.raises(InputError, match=r"two.csv: its columns differ from .*one.csv " + said):
+        rs.read_log(tmp_path)

@@ -130,3 +130,18 @@ def test_groups_of_one_user_or_of_no_rows_say_nothing_of_users() -> None:
     more = np.append(clicks, [1.0, 0.0, 0.0]), np.append(rows, [2.0, 0.0, 0.0])
     assert design_effect(*more, np.array([0, 0, 0, 0, 1, 2, 2])) == pytest.approx(usual)
     assert math.isnan(design_effect(clicks[:1], rows[:1], np.zeros(1)))
+
+
+@pytest.mark.parametrize(("items", "candidates"), [(100, 100), (5, 1000)])
+def test_the_estimated_memory_holds_what_is_made_at_once_and_not_much_more(items: int, candidates: int) -> None:
+    world = World(users=1, queries=1, items=items, candidates=candidates, visits=1.0)
+    visits = made_visits(world, made_candidates(world), 0)
+    held = sum(value.nbytes for value in vars(visits).values() if isinstance(value, np.ndarray))
+    assert held < world.size < 8 * held
+
+
+def test_the_estimated_memory_holds_the_log_and_not_much_more() -> None:
+    for more in ({}, {"days": 28}, {"before": 28}):
+        world: dict[str, Any] = {"users": 2000, "items": 10, "candidates": 12, "queries": 5, **more}
+        size = rs.simulate(**world).log.estimated_size()
+        assert size < World(**world).size < 20 * size

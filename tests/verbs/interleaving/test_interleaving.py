@@ -223,6 +223,16 @@ def test_slices_compare_within_each_value() -> None:
     assert sum(c.difference * sum(np.asarray(c.panel.weights)[0]) for c in both) / whole == pytest.approx(
         found.contrasts[0].difference
     )
+    unknown = made().with_columns(country=pl.when(pl.col("country") == "de").then(pl.lit("de")))
+    assert [part.name for part in rs.interleaving(unknown, slices="country").slices] == ["de", "None"]
+
+
+def test_lists_on_which_rankers_agree_are_told_with_their_preference() -> None:
+    """Of four lists both rank three alike: of these a wins two and b one."""
+    lists = log_of(("u1", "ab", "10"), ("u2", "ba", "10"), ("u3", "ab", "10"), ("u4", "ba", "10"))
+    ranks = {"rank_a": [1, 2] * 4, "rank_b": [1, 2] * 3 + [2, 1]}
+    sentences = list(rs.interleaving(lists | ranks).sentences())
+    assert any("If rankers agree, the preference is +0.333 on 3 lists (p = " in said for said in sentences), sentences
 
 
 def test_a_baseline_is_named_last() -> None:

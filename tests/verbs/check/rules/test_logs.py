@@ -120,6 +120,24 @@ def test_a_log_in_no_order_of_time_is_no_disorder() -> None:
     assert not found("RS607", log_of().reverse())
 
 
+@pytest.mark.parametrize(
+    ("steps", "back", "told"),
+    [
+        pytest.param(100, 40, True, id="two in five go back"),
+        pytest.param(100, 41, False, id="more are in no order"),
+        pytest.param(99, 30, False, id="too few to tell"),
+    ],
+)
+def test_a_single_session_is_in_order_if_most_of_many_steps_are(steps: int, back: int, told: bool) -> None:
+    seconds = [0]
+    for step in range(steps):
+        seconds.append(seconds[-1] + (-3 if step < back else 10))
+    times = [f"2024-01-01T10:{20 + second // 60:02}:{second % 60:02}Z" for second in seconds]
+    rows = pl.DataFrame({"session": "a", "item": [f"i{n}" for n in range(steps + 1)], "click": 0, "time": times})
+    assert bool(found("RS607", rows)) == told
+    assert all(finding.count == 1 for finding in found("RS607", rows))
+
+
 def test_a_covariate_that_differs_between_variants() -> None:
     users = pl.DataFrame({
         "user": range(200), "variant": ["A", "B"] * 100, "revenue": [1.0] * 200,
@@ -138,6 +156,10 @@ def test_users_with_several_rows_in_a_table_of_users_are_found() -> None:
     assert not found("RS617", users.unique())
     (finding,) = found("RS617", pl.concat([users, users.filter(pl.col("user") == "a")]))
     assert "2 of 4 users have several rows" in finding.message, "half of the units"
+    (finding,) = found("RS617", users.drop("variant").rename({"spent": "revenue"}))
+    assert "1 of 4 users has several rows" in finding.message, "without variants"
+    crossed = pl.DataFrame({"user": ["a", "b", "c", "c"], "variant": ["A", "B", "A", "B"], "spent": [1.0] * 4})
+    assert not found("RS617", crossed), "one row in each of two variants is told by another rule"
     assert not found("RS617", users.filter(pl.col("user") == "d")), "all users have several rows: these are events"
     assert not found("RS617", users.with_columns(time=pl.lit("2024-05-01T10:00:00Z"))), "times make rows events"
 
