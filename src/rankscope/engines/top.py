@@ -14,34 +14,36 @@ from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.parallel import map_parts
-from rankscope.tables import Run
+from rankscope.tables import Run, as_texts
 
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64}
 
 
-def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.DataFrame:
+def top(run: Any, order: Order, k: int | None = None, label: str = "run", texts: bool = True) -> pl.DataFrame:
     """The first ``k`` documents of every query: ``query_id``, ``doc_id`` and the 1-based ``rank``, one row per document.
 
     ``run`` is what ``judge`` takes: a ``Run``, or ``{query: {document: score}}``, with no pair twice and no NaN. Rankings end at
     ``order.depth``, and without ``k`` they are given down to there. Rows follow the queries of the run, and within a query the
-    rank. Raises InputError for a tie policy that is no single order, and for ``rank`` without a column of ranks.
+    rank. Without ``texts``, ids of a ``Run`` may be whole numbers. Raises InputError for a tie policy that is no single order, and
+    for ``rank`` without a column of ranks.
     """
     if order.ties not in TIES:
         raise InputError(f"ties={order.ties!r}: one order is needed here: {', '.join(TIES)}")
     k = min((limit for limit in (k, order.depth) if limit is not None), default=None)
     if isinstance(run, Run):
-        return pl.concat(map_parts(lambda part: _of_part(part, order, k), run.by_query().parts(PART)))
+        return pl.concat(map_parts(lambda part: _of_part(part, order, k, texts), run.by_query().parts(PART)))
     if order.ties == "rank":
         raise InputError(f"{label}: a dict has no rank column, which ties='rank' needs; use ties='input'")
     return _of_mapping(run, order.ties, k, label)
 
 
-def _of_part(run: Run, order: Order, k: int | None) -> pl.DataFrame:
+def _of_part(run: Run, order: Order, k: int | None, texts: bool) -> pl.DataFrame:
     ranked = RankedRun(run, order)
     size = ranked.size if k is None else np.minimum(ranked.size, k)
     rank = np.arange(1, int(size.sum()) + 1) - np.repeat(np.cumsum(size) - size, size)
     rows = ranked.row_at(np.repeat(ranked.start, size) + rank - 1)
-    ids = run.frame.select("query_id", "doc_id")[rows]
+    ids = run.held.select("query_id", "doc_id")[rows]
+    ids = ids.with_columns(map(as_texts, ids.get_columns())) if texts else ids
     return ids.with_columns(pl.Series("rank", rank, dtype=pl.Int64))
 
 

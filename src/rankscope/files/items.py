@@ -17,10 +17,11 @@ from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
 from rankscope.files.texts import count_tokens, texts_of
 from rankscope.lists import Array, Ids
 from rankscope.lists.items import FACTS, LENGTHS, ItemTable, Labels, Vectors, feature_of, table_of, with_interactions
-from rankscope.tables import blocks_of
+from rankscope.tables import as_texts, blocks_of
 
 EXPECTED = "items are a table with an item id first and a feature in each further column, or {item: {feature: value}}"
 NUMBERED = re.compile(r"(.*?)_?\d+")  # emb_0, emb_1 ... are one vector
+SPREAD = 16  # whole numbers up to the largest id, for each id, up to which each has a cell
 SEPARATOR = "|"  # of several labels in one cell
 KEYS = (*ITEMS, "id")
 DOCUMENTS = (*KEYS, "document", "chunk_id", "chunk", "passage_id", "pid")
@@ -86,10 +87,21 @@ def _labels(column: pl.Series) -> Labels:
 
 
 def numbered(ids: pl.Series, number: Mapping[str, int] | Sequence[str], other: int = -1) -> Array:
-    """The number of each id, or its place in a sequence, and ``other`` for an unknown one."""
+    """The number of each id, or its place in a sequence, and ``other`` for an unknown one. Ids may be whole numbers."""
+    if isinstance(number, Ids) and ids.equals(number.column):
+        return np.arange(len(ids))
     texts = number.column if isinstance(number, Ids) else list(number)
     codes = list(number.values()) if isinstance(number, Mapping) else np.arange(len(number))
     known = pl.DataFrame({"id": texts, "code": codes}, {"id": pl.String, "code": pl.Int64})
+    if ids.dtype.is_integer():
+        whole = known["id"].cast(pl.Int64, strict=False)
+        known = known.with_columns(id=whole).filter(whole.cast(pl.String) == known["id"])  # "07" is not 7
+        own, at = known["id"].to_numpy(), ids.to_numpy()
+        low, high = (int(own.min()), int(own.max())) if len(own) else (0, 0)
+        if high - low < SPREAD * len(own):
+            place = np.full(high - low + 2, other)
+            place[own - low] = known["code"].to_numpy()
+            return np.asarray(place[np.where((at >= low) & (at <= high), at - low, high - low + 1)])
     return (
         ids.to_frame("id").join(known, on="id", how="left", maintain_order="left")["code"].fill_null(other).to_numpy()
     )
@@ -143,12 +155,12 @@ def _numeric(column: pl.Series) -> bool:
 
 def with_history(table: ItemTable | None, source: Any) -> ItemTable:
     """Add the histories of users to a catalogue, or make the items of the histories one."""
-    frame = interactions_of(source)
+    frame = source.rows if isinstance(source, Interactions) else interactions_of(source, whole=True)
     if not len(frame):
         raise InputError("history: no interaction is there; give a table with the columns user_id and item_id")
     if table is None:
         label = (source if isinstance(source, Interactions) else Interactions(source)).label
-        number = {item: n for n, item in enumerate(frame["doc_id"].unique(maintain_order=True).to_list())}
+        number = {item: n for n, item in enumerate(as_texts(frame["doc_id"].unique(maintain_order=True)).to_list())}
         made = ItemTable(number, listed=False, label=label)
     else:
         made = ItemTable(dict(table.number), table.features, listed=table.listed, label=table.label, facts=table.facts)

@@ -16,7 +16,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.catalogue import kind_of
 from rankscope.files.columns import SEPARATED_BY_ENDING, SEPARATORS, Columns, Rows
-from rankscope.files.long import ReaderNotes, id_column, restore_floats
+from rankscope.files.long import ReaderNotes, id_column, is_whole, restore_floats
 from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_value, speaks_arrow, with_index
 from rankscope.files.objects import json_of, objects_of
 from rankscope.files.parquet import open_parquet
@@ -63,8 +63,10 @@ class Sheet:
             raise InputError(f"{self.label}: {words.counted(len(names), 'column')}; {expected}")
         return (names[1], names[0]) if self.role(QUERY) == names[1] else (names[0], names[1])
 
-    def ids(self, name: str, noun: str) -> pl.Series:
-        """Return a column of ids as strings. Raises InputError for a row without one."""
+    def ids(self, name: str, noun: str, whole: bool = False) -> pl.Series:
+        """Return a column of ids as strings, or whole numbers as they are with ``whole``. Raises InputError for a row without one."""
+        if whole and is_whole(self.frame[name]):
+            return self.frame[name].cast(pl.Int64)
         frame = self.frame if self.typed else restore_floats(self.frame.select(name), [name])
         ids = id_column(frame[name], name, self.label, ReaderNotes())
         ids = ids.str.strip_chars() if frame[name].dtype == pl.String else ids

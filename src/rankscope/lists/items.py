@@ -394,11 +394,12 @@ class ShownLists:
         cell = np.flatnonzero(self.shown)
         row = self.row.ravel()[cell]
         size = labels.count[row]
-        cell = np.repeat(cell, size)
-        code = labels.code[_end_to_end(labels.start[row], size)]
-        return ShownLabels(
-            cell, cell // max(self.code.shape[1], 1), code, self.code.shape, len(labels.names), np.repeat(size, size)
-        )
+        if (size == 1).all():
+            code = labels.code[labels.start[row]]
+        else:
+            cell, code = np.repeat(cell, size), labels.code[_end_to_end(labels.start[row], size)]
+            size = np.repeat(size, size)
+        return ShownLabels(cell, cell // max(self.code.shape[1], 1), code, self.code.shape, len(labels.names), size)
 
     def top(self, cutoff: int | None) -> ShownLists:
         """The first ``cutoff`` ranks."""

@@ -12,7 +12,7 @@ from rankscope.files.items import numbered
 from rankscope.lists import Array, Ids, Judged, Shown
 from rankscope.lists.judged import with_shown
 from rankscope.scoring.inputs import CleanInput
-from rankscope.tables import blocks_of
+from rankscope.tables import as_texts, blocks_of
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
@@ -51,7 +51,7 @@ def _shown(
 
     table = policies.item_table
     names = judged.query_id
-    frame = top(run.data, order, k, label)
+    frame = top(run.data, order, k, label, texts=False)
     blocks = blocks_of(frame["query_id"])
     query = numbered(blocks.query, names)[np.repeat(blocks.code, blocks.size)]
     if (query[1:] < query[:-1]).any() or (query < 0).any():  # queries of the run in another order, or of no judgments
@@ -82,6 +82,6 @@ def _codes(ids: Any, table: Any, label: str) -> Array:
     """The numbers of items. An unknown one gets a further number, or is refused."""
     code = numbered(ids, table.number)
     if (code < 0).any():
-        table.codes(ids.unique(maintain_order=True).to_list(), label)
+        table.codes(as_texts(ids.unique(maintain_order=True)).to_list(), label)
         code = numbered(ids, table.number)
     return code
