@@ -26,7 +26,7 @@ from rankscope.tables import IN_CACHE, Qrels, Run, as_texts, column
 PART = IN_CACHE  # rows of a part
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
 SHORT = 64  # rows of a query up to which each judgment may be compared with all of them
-BY_CELLS = 40  # comparisons per row up to which it is faster than sorting
+BY_CELLS = 40  # comparisons for each row up to which it is faster than sorting
 AT_ONCE = 1 << 13  # judgments that are compared at once
 NO_PLACES = np.empty(0, dtype=np.int64)
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics

@@ -21,7 +21,7 @@ from rankscope.tables import as_texts, blocks_of
 
 EXPECTED = "items are a table with an item id first and a feature in each further column, or {item: {feature: value}}"
 NUMBERED = re.compile(r"(.*?)_?\d+")  # emb_0, emb_1 ... are one vector
-SPREAD = 16  # whole numbers up to the largest id, for each id, up to which each has a cell
+SPREAD = 16  # times as many cells as ids: whole numbers further apart are joined
 SEPARATOR = "|"  # of several labels in one cell
 KEYS = (*ITEMS, "id")
 DOCUMENTS = (*KEYS, "document", "chunk_id", "chunk", "passage_id", "pid")
