@@ -384,8 +384,8 @@ class Qrels(_Table):
         size = self.blocks.size[at]
         rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
         names = self.blocks.query.gather(column(at))
-        rows = self._rows(rows, names, size)
-        return self.having(rows, more_queries=tuple(more), as_read=True, blocks=Blocks.of(size, names))
+        blocks = Blocks.of(size, names)
+        return self.having(self._rows(rows, names, size), more_queries=tuple(more), as_read=True, blocks=blocks)
 
     def _slice(self, first: int, last: int) -> Qrels:
         start, size = self.blocks.start[first:last], self.blocks.size[first:last]
