@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError
+from rankscope.files.long import EXACT
 from rankscope.files.memory import number_of
 from rankscope.files.sheets import Sheet, is_path, label_of, open_sheet
 from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
@@ -47,7 +48,7 @@ def items_of(source: Any) -> ItemTable:
     ids = table.distinct(key, "item")
     facts = {name: table.numbers(name) for name in table.frame.columns if name in FACTS}
     features = dict(_features(table, [name for name in table.frame.columns if name != key and name not in facts]))
-    return ItemTable({one: i for i, one in enumerate(ids)}, features, label=table.label, facts=facts)
+    return ItemTable(ids, features, label=table.label, facts=facts)
 
 
 def _features(sheet: Sheet, names: Sequence[str]) -> Any:
@@ -98,10 +99,10 @@ def numbered(ids: pl.Series, number: Mapping[str, int] | Sequence[str], other: i
         known = known.with_columns(id=whole).filter(whole.cast(pl.String) == known["id"])  # "07" is not 7
         own, at = known["id"].to_numpy(), ids.to_numpy()
         low, high = (int(own.min()), int(own.max())) if len(own) else (0, 0)
-        if high - low < SPREAD * len(own):
-            place = np.full(high - low + 2, other)
-            place[own - low] = known["code"].to_numpy()
-            return np.asarray(place[np.where((at >= low) & (at <= high), at - low, high - low + 1)])
+        if high - low < SPREAD * len(own) and low > -EXACT and high < EXACT:
+            place = np.full(high - low + 3, other)  # with a cell for all below, and for all above
+            place[own - low + 1] = known["code"].to_numpy()
+            return np.asarray(place[np.clip(at, low - 1, high + 1) - (low - 1)])
     return (
         ids.to_frame("id").join(known, on="id", how="left", maintain_order="left")["code"].fill_null(other).to_numpy()
     )
@@ -121,7 +122,7 @@ def lengths_of(source: Any) -> ItemTable:
     table = open_sheet(source, "lengths", EXPECTED_LENGTHS, DOCUMENTS)
     label = label_of(source, table, "lengths")
     if isinstance(table, Mapping):
-        ids = list(map(str, table))
+        ids: Sequence[str] = list(map(str, table))
         counts = [count_tokens(one) if isinstance(one, str) else one for one in table.values()]
         tokens = np.array([np.nan if (number := number_of(one)) is None else number for one in counts])
     else:
@@ -135,16 +136,16 @@ def lengths_of(source: Any) -> ItemTable:
         raise InputError(
             f"{label}: the tokens of document {ids[at]!r} are not a number of at least 0; {EXPECTED_LENGTHS}"
         )
-    return ItemTable({one: i for i, one in enumerate(ids)}, listed=False, label=label, facts={"tokens": tokens})
+    return ItemTable(ids, listed=False, label=label, facts={"tokens": tokens})
 
 
 def with_lengths(table: ItemTable | None, lengths: ItemTable) -> ItemTable:
     """Add the tokens of documents to a catalogue, or make the documents with tokens one."""
     if table is None:
         return lengths
-    at = numbered(pl.Series(list(table.number), dtype=pl.String), lengths.number)
+    at = numbered(pl.Series(list(table.ids), dtype=pl.String), lengths.ids)
     tokens = np.append(lengths.facts["tokens"], np.nan)[at]
-    return replace(table, number=dict(table.number), facts={**table.facts, "tokens": tokens}, kept={})
+    return replace(table, facts={**table.facts, "tokens": tokens}, kept={})
 
 
 def _numeric(column: pl.Series) -> bool:
@@ -160,12 +161,11 @@ def with_history(table: ItemTable | None, source: Any) -> ItemTable:
         raise InputError("history: no interaction is there; give a table with the columns user_id and item_id")
     if table is None:
         label = (source if isinstance(source, Interactions) else Interactions(source)).label
-        number = {item: n for n, item in enumerate(as_texts(frame["doc_id"].unique(maintain_order=True)).to_list())}
-        made = ItemTable(number, listed=False, label=label)
+        made = ItemTable(Ids(as_texts(frame["doc_id"].unique(maintain_order=True))), listed=False, label=label)
     else:
-        made = ItemTable(dict(table.number), table.features, listed=table.listed, label=table.label, facts=table.facts)
+        made = ItemTable(table.ids, table.features, listed=table.listed, label=table.label, facts=table.facts)
     blocks = blocks_of(frame["query_id"])
-    user, code = np.repeat(blocks.code, blocks.size), numbered(frame["doc_id"], made.number, made.size)
+    user, code = np.repeat(blocks.code, blocks.size), numbered(frame["doc_id"], made.ids, made.size)
     if not blocks.whole:
         frame, user, code = frame[by := np.argsort(user, kind="stable")], user[by], code[by]
     item = code

@@ -21,6 +21,7 @@ from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_
 from rankscope.files.objects import json_of, objects_of
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.lists import Ids
 from rankscope.sources import UNDEFINED
 from rankscope.tables import MARK, PARTIAL, Array
 from rankscope.words import plain_name
@@ -75,14 +76,14 @@ class Sheet:
             raise InputError(f"{self.at(int(empty[0]))}: no {noun} (column {name or 1} is empty)")
         return ids
 
-    def distinct(self, name: str, noun: str) -> list[str]:
+    def distinct(self, name: str, noun: str) -> Ids:
         """Return a column of ids. Raises InputError for an id in two rows."""
         ids = self.ids(name, noun)
         again = np.flatnonzero(~ids.is_first_distinct().to_numpy())
         if len(again):
             row = int(again[0])
             raise InputError(f"{self.at(row)}: {noun} {ids[row]!r} is there twice; keep one row")
-        return ids.to_list()
+        return Ids(ids)
 
     def numbers(self, name: str) -> Array:
         """Return a column of numbers, NaN for an empty cell or nan. Raises InputError for the first other cell."""

@@ -98,7 +98,7 @@ LENGTHS = "a document and its number of tokens in each row"
 
 @dataclass(eq=False)
 class ItemTable:
-    """All that is known of items: ``number`` of each id, features, ``popularity`` (users in the training data) and histories.
+    """All that is known of items: their ids, features, ``popularity`` (users in the training data) and histories.
 
     ``facts`` are numbers of items that are no features, by the names in ``FACTS``.
 
@@ -106,7 +106,7 @@ class ItemTable:
     it get further numbers. ``label`` names the source in messages.
     """
 
-    number: dict[str, int]
+    ids: Sequence[str]
     features: Mapping[str, Labels | Vectors] = field(default_factory=dict)
     popularity: Array | None = None
     users: int = 0
@@ -118,14 +118,23 @@ class ItemTable:
     kept: dict[Any, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.size = len(self.number)  # of the catalogue, before further items
+        self.size = len(self.ids)  # of the catalogue, before further items
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each id."""
+        return {one: i for i, one in enumerate(self.ids)}
+
+    @property
+    def met(self) -> int:
+        """The number of items, further ones included."""
+        return len(self.number) if "number" in vars(self) else self.size
 
     @property
     def without_features(self) -> dict[str, list[str]]:
         """By column, the items without labels, or with a vector of zeros."""
-        ids = list(self.number)[: self.size]
         bare = {name: ~one.matrix[: self.size].any(axis=1) for name, one in self.features.items()}
-        return {name: [ids[i] for i in np.flatnonzero(rows).tolist()] for name, rows in bare.items()}
+        return {name: [self.ids[i] for i in np.flatnonzero(rows).tolist()] for name, rows in bare.items()}
 
     def codes(self, ids: Iterable[str], where: str = "the list") -> Array:
         """The numbers of these items. Raises DataError for an item that the catalogue lacks."""
@@ -243,7 +252,7 @@ def table_of(items: Any = None, history: Mapping[str, Sequence[str]] | None = No
     columns = {str(name): [one.get(name) for one in values] for name in names}
     facts = {name: _numbers(column, name, label) for name, column in columns.items() if name in FACTS}
     features = {name: feature_of(column, name, label) for name, column in columns.items() if name not in FACTS}
-    table = ItemTable({one: i for i, one in enumerate(ids)}, features, listed=listed, label=label, facts=facts)
+    table = ItemTable(ids, features, listed=listed, label=label, facts=facts)
     return with_train(table, bought) if bought else table
 
 

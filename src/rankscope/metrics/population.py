@@ -163,7 +163,7 @@ class _OfItemTotals(_Population):
 
     def items(self, shown: Shown) -> int:
         """The number of items with a total."""
-        return len(shown.table.number)
+        return shown.table.met
 
 
 class Coverage(_OfItemTotals, aliases=("CatalogueCoverage", "CatalogCoverage", "ItemCoverage")):
@@ -194,7 +194,7 @@ class Coverage(_OfItemTotals, aliases=("CatalogueCoverage", "CatalogCoverage", "
         if self.among == "catalogue":
             whole = table.catalogue(str(self))
         else:
-            in_train = table.counts(np.arange(len(table.number)), str(self)) > 0 if self.among != "count" else None
+            in_train = table.counts(np.arange(table.met), str(self)) > 0 if self.among != "count" else None
             whole = 1 if in_train is None else int(in_train.sum())
             if self.among == "train" and in_train is not None:
                 kept = in_train[shares.column]
