@@ -93,9 +93,9 @@ def blocks_of(query: pl.Series) -> Blocks:
     """Find the blocks of equal neighbours in a column of query ids."""
     runs = query.rename("query").rle().struct.unnest()
     size, names = runs["len"].to_numpy().astype(np.int64), runs["value"].alias("query")
-    unique = names.unique(maintain_order=True)
-    if len(unique) == len(names):
+    if names.n_unique() == len(names):
         return Blocks.of(size, as_texts(names))
+    unique = names.unique(maintain_order=True)
     numbers = pl.DataFrame({"query": unique}).with_row_index("code")
     codes = pl.DataFrame({"query": names}).join(numbers, on="query", how="left", maintain_order="left")
     return Blocks(np.cumsum(size) - size, size, as_texts(unique), codes["code"].to_numpy().astype(np.int64))
@@ -188,14 +188,16 @@ class _Table:
                 hashes = (
                     self.doc_hash if few else self.held["doc_id"].slice(at, int(size.sum())).hash(seed=SEED).to_numpy()
                 )
-                # the query's number on top, so that sorting finds equal hashes within a query
-                bits = np.uint64(max(len(size).bit_length(), 1))
-                number = np.repeat(np.arange(len(size), dtype=np.uint64), size)
-                key = (hashes >> bits) | (number << (np.uint64(64) - bits))
+                # the query's number on top, so that sorting finds equal hashes within a query; 32 bits sort three times faster than 64
+                bits = len(size).bit_length()
+                number = np.repeat(np.arange(len(size), dtype=np.uint32) << np.uint32(32 - bits), size)
+                key = (hashes >> np.uint64(32 + bits)).astype(np.uint32) | number
                 ordered = np.sort(key)
                 same = ordered[1:][ordered[1:] == ordered[:-1]]
-                # by sorting: the table that NumPy 2.0 would make of a few keys above 2 ** 63 overflows
-                rows_again += [at + np.flatnonzero(np.isin(key, same, kind="sort"))] if len(same) else []
+                if len(same):
+                    alike = np.zeros(1 << 16, dtype=bool)
+                    alike[same & np.uint32(0xFFFF)] = True
+                    rows_again.append(at + np.flatnonzero(alike[key & np.uint32(0xFFFF)]))
             suspects = np.concatenate(rows_again)
         if not len(suspects):
             return suspects

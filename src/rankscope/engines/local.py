@@ -238,16 +238,16 @@ def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
     held = number[: len(blocks.size)]  # a query without a row has no block
     block[held[held >= 0]] = np.flatnonzero(held >= 0)
     block = block[qrels.query_code]
-    judged, rows = np.flatnonzero(block >= 0), np.lib.stride_tricks.sliding_window_view(bits, width)
-    start, size = blocks.start[block[judged]], blocks.size[block[judged]]
+    judged = np.flatnonzero(block >= 0)
+    block, rows = block[judged], np.lib.stride_tricks.sliding_window_view(bits, width)[blocks.start]
     hits = [np.empty(0, dtype=np.int64)]
     for at in range(0, len(judged), AT_ONCE):  # few enough to stay in the cache
         some = slice(at, at + AT_ONCE)
-        alike = rows[start[some]] == wanted[judged[some], None]
+        alike = rows.take(block[some], axis=0) == wanted[judged[some], None]
         hits.append(np.flatnonzero(alike) + at * width)
     which, place = np.divmod(np.concatenate(hits), width)
-    inside = place < size[which]
-    at, row = judged[which[inside]], (start[which] + place)[inside]
+    inside = place < blocks.size[block[which]]
+    at, row = judged[which[inside]], (blocks.start[block[which]] + place)[inside]
     same = _same(qrels, at, run, row)
     run_rows = np.full(len(wanted), -1)
     run_rows[at[same]] = row[same]
@@ -284,6 +284,7 @@ def _lay_out(
     rank = np.where(place >= 0, ranked.rank_at(place), 0)
     if order.depth is not None:
         rank = np.where(rank <= order.depth, rank, 0)
+    in_run = np.bincount(query[rank > 0], minlength=len(names))
     by = judged_order(query, rank, grade)
     rank = rank[by]
     is_retrieved = rank > 0
@@ -296,7 +297,7 @@ def _lay_out(
         query_id=names,
         retrieved=retrieved,
         size=np.bincount(query, minlength=len(names)),
-        in_run=np.bincount(query[by], weights=is_retrieved, minlength=len(names)).astype(np.int64),
+        in_run=in_run,
         grade=grade[by],
         rank=rank,
         tie_start=tie_start,
@@ -433,7 +434,7 @@ class RankedRun:
     def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
         """First rank and size of the tied group at each position with this rank, 0 and 1 if the position is -1."""
         start, size = rank.copy(), np.ones(len(place), dtype=np.int64)
-        tied = np.flatnonzero(np.isin(place, self.tied_places))
+        tied = np.flatnonzero(np.isin(place, self.tied_places)) if len(self.tied_places) else self.tied_places
         if len(tied):
             heads = np.flatnonzero(~self.same[self.tied_places])
             sizes = np.diff(np.append(heads, len(self.tied_places)))

@@ -50,6 +50,14 @@ class Labels:
         return out
 
     @cached_property
+    def only(self) -> Array:
+        """The label of each item that has exactly one, -1 for the others."""
+        one = np.flatnonzero(self.count == 1)
+        out = np.full(len(self.start), -1)
+        out[one] = self.code[self.start[one]]
+        return out
+
+    @cached_property
     def shares(self) -> Array:
         """The same, with the labels of an item sharing a weight of 1."""
         return np.asarray(self.matrix / np.maximum(self.count[:, None], 1.0))
@@ -359,14 +367,9 @@ class Shown:
         at = np.where(shown, self.start[queries][:, None] + column, 0)
         code = self.code[at] if len(self.code) else np.zeros(at.shape, dtype=np.int64)
         grade = self.grade[at] if len(self.grade) else np.zeros(at.shape)
-        return ShownLists(
-            np.where(shown, code, -1),
-            np.where(shown, grade, np.nan),
-            shown,
-            self.user[queries],
-            self.table,
-            (self, queries),
-        )
+        if not shown.all():
+            code, grade = np.where(shown, code, -1), np.where(shown, grade, np.nan)
+        return ShownLists(code, grade, shown, self.user[queries], self.table, (self, queries))
 
 
 def _end_to_end(start: Array, count: Array) -> Array:
@@ -401,11 +404,10 @@ class ShownLists:
     def labelled(self, labels: Labels) -> ShownLabels:
         """The labels of the items shown."""
         cell = np.flatnonzero(self.shown)
-        row = self.row.ravel()[cell]
-        size = labels.count[row]
-        if (size == 1).all():
-            code = labels.code[labels.start[row]]
-        else:
+        row = self.row.ravel() if self.shown.all() else self.row.ravel()[cell]
+        code, size = labels.only[row], np.ones(len(row), dtype=np.int64)
+        if (code < 0).any():
+            size = labels.count[row]
             cell, code = np.repeat(cell, size), labels.code[_end_to_end(labels.start[row], size)]
             size = np.repeat(size, size)
         return ShownLabels(cell, cell // max(self.code.shape[1], 1), code, self.code.shape, len(labels.names), size)

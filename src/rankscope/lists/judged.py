@@ -334,7 +334,8 @@ def judged_order(query: Array, rank: Array, grade: Array) -> Array:
     by = np.sort((place << bits) | np.arange(len(place))) & ((1 << bits) - 1)
     rest = np.flatnonzero(rank[by] == 0)
     rows = by[rest]
-    by[rest] = rows[_best_first(query[rows], grade[rows])]
+    if (grade[rows] != grade[rows[:1]]).any():
+        by[rest] = rows[_best_first(query[rows], grade[rows])]
     return by
 
 

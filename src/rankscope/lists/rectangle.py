@@ -206,10 +206,13 @@ class Lists:
             rank = np.broadcast_to(np.arange(1, items.code.shape[1] + 1), items.code.shape)
             one = np.broadcast_to(np.int64(1), rank.shape)
             grade = np.where(np.isnan(items.grade), -1.0, items.grade)
-            cells = replace(
-                self.whole, grade=grade, rank=rank, shown=items.shown, tie_start=rank, tie_size=one, pool=None
-            )
-            kept[cutoff] = replace(cells, retrieved=total(items.shown)), items
+            kept[cutoff] = (
+                replace(
+                    self.whole, grade=grade, rank=rank, shown=items.shown, retrieved=total(items.shown), tie_start=rank,
+                    tie_size=one, pool=None,
+                ),
+                items,
+            )  # fmt: skip
         return kept[cutoff]
 
     def top(self, cutoff: int | None) -> Lists:
