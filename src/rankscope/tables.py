@@ -179,7 +179,6 @@ class _Table:
     @cached_property
     def repetitions(self) -> Array:
         """The rows whose (query, document) pair was in an earlier row. Only pairs whose hashes meet are compared in full."""
-        suspects = np.arange(self.held.height)
         if self.blocks.whole:
             few = self.held.height <= IN_CACHE
             rows_again = [NO_ROWS]
@@ -196,9 +195,11 @@ class _Table:
                 same = ordered[1:][ordered[1:] == ordered[:-1]]
                 if len(same):
                     alike = np.zeros(1 << 16, dtype=bool)
-                    alike[same & np.uint32(0xFFFF)] = True
-                    rows_again.append(at + np.flatnonzero(alike[key & np.uint32(0xFFFF)]))
+                    alike[same.astype(np.uint16)] = True  # by their low bits
+                    rows_again.append(at + np.flatnonzero(alike.take(key.astype(np.uint16))))
             suspects = np.concatenate(rows_again)
+        else:
+            suspects = np.arange(self.held.height)
         if not len(suspects):
             return suspects
         rows = self.held.select("query_id", "doc_id")[suspects]

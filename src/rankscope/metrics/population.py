@@ -120,6 +120,11 @@ class _Population(Metric):
             raise InputError(NO_ITEMS.format(self))
         return Terms(lists, {}, defined=np.zeros(len(lists), dtype=bool))
 
+    def score(self, lists: Lists) -> Array:
+        """NaN: a single list has no value, so no cell is filled."""
+        self.ready()
+        return np.where(self.terms(lists).defined, 0.0, np.nan)
+
     def pooled_shares(self, judged: Judged) -> PooledShares:
         """The additions of each user to the totals."""
         if judged.shown is None:
