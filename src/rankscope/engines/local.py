@@ -21,7 +21,7 @@ from rankscope.engines.orders import order_within
 from rankscope.errors import InputError
 from rankscope.lists import MANY, Array, Aspects, Ids, Judged, NarrowJudged, judged_order
 from rankscope.parallel import map_parts
-from rankscope.tables import IN_CACHE, Qrels, Run, as_texts, column
+from rankscope.tables import IN_CACHE, Qrels, Run, as_texts, column, rows_at
 
 PART = IN_CACHE  # rows of a part
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
@@ -116,7 +116,7 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
         qrels, run = qrels.in_texts(), run.in_texts()
     place = qrels.places_of(run.names) if place is None else place
     ranked = RankedRun(run, order)
-    extra = run.names.gather(column(np.flatnonzero(place < 0))).to_list()
+    extra = _named(run.names, place < 0)
     names: Sequence[str] = Ids(qrels.names) if len(qrels.names) > MANY else qrels.queries
     names = Ids.join([names, extra]) if order.extra and extra else names
     # queries without a row stand behind the others
@@ -136,7 +136,7 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
     seen = DataFacts(
         rows=run.held.height,
         queries=len(run.names),
-        missing=tuple(qrels.names.gather(column(np.flatnonzero(missing))).to_list()),
+        missing=tuple(_named(qrels.names, missing)),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
         # a cutoff may fall between equal scores
@@ -145,6 +145,12 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
         tied_in_top=ranked.tied_in_top(order.cutoffs, counted),
     )
     return judged, seen
+
+
+def _named(names: pl.Series, where: Array) -> list[str]:
+    at = np.flatnonzero(where)
+    named: list[str] = names.gather(column(at)).to_list() if len(at) else []
+    return named
 
 
 def judge_in_parts(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
@@ -256,10 +262,7 @@ def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
 
 def _same(qrels: Qrels, at: Array, run: Run, row: Array) -> Array:
     """True where the document of a judgment is that of a row."""
-    judged, ranked = qrels.held["doc_id"], run.held["doc_id"]
-    if judged.dtype.is_integer():
-        return np.asarray(judged.to_numpy()[at] == ranked.to_numpy()[row])
-    return (judged.gather(column(at)) == ranked.gather(column(row))).to_numpy()
+    return (rows_at(qrels.held["doc_id"], at) == rows_at(run.held["doc_id"], row)).to_numpy()
 
 
 def _rows_in_full(qrels: Qrels, run: Run, row: Array, query: Array) -> Array:
@@ -434,8 +437,7 @@ class RankedRun:
     def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
         """First rank and size of the tied group at each position with this rank, 0 and 1 if the position is -1."""
         start, size = rank.copy(), np.ones(len(place), dtype=np.int64)
-        tied = np.flatnonzero(np.isin(place, self.tied_places)) if len(self.tied_places) else self.tied_places
-        if len(tied):
+        if len(self.tied_places) and len(tied := np.flatnonzero(np.isin(place, self.tied_places))):
             heads = np.flatnonzero(~self.same[self.tied_places])
             sizes = np.diff(np.append(heads, len(self.tied_places)))
             group = np.searchsorted(self.tied_places[heads], place[tied], side="right") - 1

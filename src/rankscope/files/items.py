@@ -55,11 +55,12 @@ def _features(sheet: Sheet, names: Sequence[str]) -> Any:
     vectors: dict[str, list[str]] = {}
     for name in names:
         column = sheet.frame[name]
-        if column.dtype.is_nested() or (column.dtype == pl.String and _written_vectors(column)):
+        cells = column.unique() if column.dtype == pl.String else column
+        if column.dtype.is_nested() or (column.dtype == pl.String and _written_vectors(cells)):
             values = column.to_list() if column.dtype.is_nested() else _vectors(column).to_list()
             yield name, feature_of(values, name, sheet.label)
-        elif column.dtype == pl.String and not _numeric(column):
-            yield name, _labels(column)
+        elif column.dtype == pl.String and not _numeric(cells):
+            yield name, _labels(column, cells)
         else:
             match = NUMBERED.fullmatch(name)
             vectors.setdefault(match[1] if match and match[1] else name, []).append(name)
@@ -80,11 +81,10 @@ def _written_vectors(column: pl.Series) -> bool:
     return bracketed and _vectors(filled).explode().null_count() == 0
 
 
-def _labels(column: pl.Series) -> Labels:
-    cells = column.fill_null("")
-    distinct = cells.unique().sort().to_list()  # each is split once
+def _labels(column: pl.Series, cells: pl.Series) -> Labels:
+    distinct = cells.fill_null("").unique().to_list()  # each is split once
     labels = Labels.of([list(filter(None, cell.split(SEPARATOR))) for cell in distinct])
-    return labels.of_rows(numbered(cells, distinct))
+    return labels.of_rows(numbered(column.fill_null(""), distinct))
 
 
 def numbered(ids: pl.Series, number: Mapping[str, int] | Sequence[str], other: int = -1) -> Array:

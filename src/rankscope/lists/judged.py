@@ -179,7 +179,7 @@ class Judged:
         if self.aspects is not None:
             cells = 16 * cells // self.aspects.width
         if self.shown is not None:
-            return chunks_of(np.maximum(self.size, self.shown.count), cells // 4)
+            return chunks_of(np.maximum(self.size, self.shown.count), cells // 2)
         return chunks_of(self.size, cells)
 
 

@@ -123,7 +123,8 @@ class _Population(Metric):
     def score(self, lists: Lists) -> Array:
         """NaN: a single list has no value, so no cell is filled."""
         self.ready()
-        return np.where(self.terms(lists).defined, 0.0, np.nan)
+        self.terms(lists)  # refuses lists without items
+        return np.full(len(lists), np.nan)
 
     def pooled_shares(self, judged: Judged) -> PooledShares:
         """The additions of each user to the totals."""

@@ -12,7 +12,7 @@ from rankscope.files.items import numbered
 from rankscope.lists import Array, Ids, Judged, Shown
 from rankscope.lists.judged import with_shown
 from rankscope.scoring.inputs import CleanInput
-from rankscope.tables import as_texts, blocks_of
+from rankscope.tables import as_texts, blocks_of, rows_at
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
@@ -57,7 +57,7 @@ def _shown(
     else:
         data = run.data.by_query()
         size, rows = top_rows(data, order, k)
-        blocks, items = data.blocks, data.held["doc_id"].gather(rows)
+        blocks, items = data.blocks, rows_at(data.held["doc_id"], rows)
     block = numbered(blocks.query, names)
     if (block[1:] < block[:-1]).any() or (block < 0).any():  # queries of the run in another order, or of no judgments
         query = np.repeat(block, size)
