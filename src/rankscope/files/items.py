@@ -18,7 +18,7 @@ from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
 from rankscope.files.texts import count_tokens, texts_of
 from rankscope.lists import Array, Ids
 from rankscope.lists.items import FACTS, LENGTHS, ItemTable, Labels, Vectors, feature_of, table_of, with_interactions
-from rankscope.tables import as_texts, blocks_of
+from rankscope.tables import Qrels, as_texts
 
 EXPECTED = "items are a table with an item id first and a feature in each further column, or {item: {feature: value}}"
 NUMBERED = re.compile(r"(.*?)_?\d+")  # emb_0, emb_1 ... are one vector
@@ -164,17 +164,8 @@ def with_history(table: ItemTable | None, source: Any) -> ItemTable:
         made = ItemTable(Ids(as_texts(frame["doc_id"].unique(maintain_order=True))), listed=False, label=label)
     else:
         made = ItemTable(table.ids, table.features, listed=table.listed, label=table.label, facts=table.facts)
-    blocks = blocks_of(frame["query_id"])
-    user, code = np.repeat(blocks.code, blocks.size), numbered(frame["doc_id"], made.ids, made.size)
-    if not blocks.whole:
-        frame, user, code = frame[by := np.argsort(user, kind="stable")], user[by], code[by]
-    item = code
-    if (beside := np.flatnonzero(code == made.size)).size:  # of no catalogue, and yet different
-        item = code.copy()
-        item[beside] += frame["doc_id"].gather(beside).rank("dense").to_numpy().astype(np.int64)
-    pair = user * (int(item.max()) + 1) + item
-    ordered = np.sort(pair)
-    if (ordered[1:] == ordered[:-1]).any():
-        first = pl.Series(pair).is_first_distinct().to_numpy()
-        user, code = user[first], code[first]
-    return with_interactions(made, Ids(blocks.query), user, code, len(frame))
+    pairs = Qrels(pl.DataFrame()).having(frame).by_query()
+    if len(again := pairs.repetitions):
+        pairs = pairs.having(pairs.held[np.setdiff1d(np.arange(len(frame)), again)])
+    code = numbered(pairs.held["doc_id"], made.ids, made.size)
+    return with_interactions(made, Ids(pairs.names), pairs.query_code, code, len(frame))
