@@ -84,7 +84,7 @@ def test_repetitions_are_the_rows_seen_before(texts: bool, scattered: bool) -> N
 
 
 @pytest.mark.parametrize("ties", ["trec", "input"])
-def test_items_shown_do_not_depend_on_parts(monkeypatch: pytest.MonkeyPatch, ties: str) -> None:
+def test_items_shown_do_not_depend_on_parts(monkeypatch: pytest.MonkeyPatch, ties: Any) -> None:
     """Lists of several lengths with ties and ranks out of order, whose queries stand in another order than in the judgments."""
     rng = np.random.default_rng(7)
     size = rng.integers(1, 12, 40)
