@@ -416,7 +416,7 @@ class RankedRun:
     @property
     def rows(self) -> Array:
         """The rows of the run in order."""
-        rows = np.arange(self.run.frame.height)
+        rows = np.arange(self.run.held.height)
         rows[self.moved_place] = self.moved_row
         return rows
 
