@@ -21,12 +21,12 @@ from rankscope.engines.orders import order_within
 from rankscope.errors import InputError
 from rankscope.lists import MANY, Array, Aspects, Ids, Judged, NarrowJudged, judged_order
 from rankscope.parallel import map_parts
-from rankscope.tables import IN_CACHE, Qrels, Run, column
+from rankscope.tables import IN_CACHE, Qrels, Run, as_texts, column, rows_at
 
 PART = IN_CACHE  # rows of a part
 NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
 SHORT = 64  # rows of a query up to which each judgment may be compared with all of them
-BY_CELLS = 8  # comparisons per row up to which it is faster than sorting
+BY_CELLS = 40  # comparisons for each row up to which it is faster than sorting
 AT_ONCE = 1 << 13  # judgments that are compared at once
 NO_PLACES = np.empty(0, dtype=np.int64)
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
@@ -110,12 +110,13 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
     run. The run must hold no pair twice and no NaN score. ``place`` is the position of each query of the run in
     ``qrels.queries`` (-1: unjudged), if the caller knows it.
     """
-    run = run.by_query()
+    graded = several(qrels) if order.needs & ASPECTS else None
+    qrels, run = graded.qrels if graded else qrels, run.by_query()
+    if qrels.held["doc_id"].dtype != run.held["doc_id"].dtype:
+        qrels, run = qrels.in_texts(), run.in_texts()
     place = qrels.places_of(run.names) if place is None else place
     ranked = RankedRun(run, order)
-    graded = several(qrels) if order.needs & ASPECTS else None
-    qrels = graded.qrels if graded else qrels
-    extra = run.names.gather(column(np.flatnonzero(place < 0))).to_list()
+    extra = _named(run.names, place < 0)
     names: Sequence[str] = Ids(qrels.names) if len(qrels.names) > MANY else qrels.queries
     names = Ids.join([names, extra]) if order.extra and extra else names
     # queries without a row stand behind the others
@@ -133,9 +134,9 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
     judged = _lay_out(qrels, _rows_of(qrels, run, place), ranked, names, retrieved, order, graded)
     counted = place >= 0
     seen = DataFacts(
-        rows=run.frame.height,
+        rows=run.held.height,
         queries=len(run.names),
-        missing=tuple(qrels.names.gather(column(np.flatnonzero(missing))).to_list()),
+        missing=tuple(_named(qrels.names, missing)),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
         # a cutoff may fall between equal scores
@@ -144,6 +145,12 @@ def judge(run: Run, qrels: Qrels, order: Order, place: Array | None = None) -> t
         tied_in_top=ranked.tied_in_top(order.cutoffs, counted),
     )
     return judged, seen
+
+
+def _named(names: pl.Series, where: Array) -> list[str]:
+    at = np.flatnonzero(where)
+    named: list[str] = names.gather(column(at)).to_list() if len(at) else []
+    return named
 
 
 def judge_in_parts(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
@@ -205,7 +212,7 @@ def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
 def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     """For each judgment the row of the run that holds its document (-1: none). ``number`` is the qrels position of each query of the run (-1: unjudged)."""
     width = int(run.blocks.size.max(initial=0))
-    if 0 < width <= SHORT and width * len(qrels.doc_hash) <= BY_CELLS * run.frame.height:
+    if 0 < width <= SHORT and width * len(qrels.doc_hash) <= BY_CELLS * run.held.height:
         return _rows_of_short(qrels, run, number, width)
     row = run.rows_of(qrels.doc_hash)
     query = number[run.query_code[row]]
@@ -224,8 +231,7 @@ def _rows_of(qrels: Qrels, run: Run, number: Array) -> Array:
     near = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
     at = np.flatnonzero(key[near] == wanted)
     row = sorted_row[near[at]]
-    same = qrels.frame["doc_id"].gather(column(at)) == run.frame["doc_id"].gather(column(row))
-    kept = same.to_numpy()
+    kept = _same(qrels, at, run, row)
     run_rows[at[kept]] = row[kept]
     return run_rows
 
@@ -238,25 +244,30 @@ def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
     held = number[: len(blocks.size)]  # a query without a row has no block
     block[held[held >= 0]] = np.flatnonzero(held >= 0)
     block = block[qrels.query_code]
-    judged, rows = np.flatnonzero(block >= 0), np.lib.stride_tricks.sliding_window_view(bits, width)
-    start, size = blocks.start[block[judged]], blocks.size[block[judged]]
+    judged = np.flatnonzero(block >= 0)
+    block, rows = block[judged], np.lib.stride_tricks.sliding_window_view(bits, width)[blocks.start]
     hits = [np.empty(0, dtype=np.int64)]
     for at in range(0, len(judged), AT_ONCE):  # few enough to stay in the cache
         some = slice(at, at + AT_ONCE)
-        alike = rows[start[some]] == wanted[judged[some], None]
+        alike = rows.take(block[some], axis=0) == wanted[judged[some], None]
         hits.append(np.flatnonzero(alike) + at * width)
     which, place = np.divmod(np.concatenate(hits), width)
-    inside = place < size[which]
-    at, row = judged[which[inside]], (start[which] + place)[inside]
-    same = (qrels.frame["doc_id"].gather(column(at)) == run.frame["doc_id"].gather(column(row))).to_numpy()
+    inside = place < blocks.size[block[which]]
+    at, row = judged[which[inside]], (blocks.start[block[which]] + place)[inside]
+    same = _same(qrels, at, run, row)
     run_rows = np.full(len(wanted), -1)
     run_rows[at[same]] = row[same]
     return run_rows
 
 
+def _same(qrels: Qrels, at: Array, run: Run, row: Array) -> Array:
+    """True where the document of a judgment is that of a row."""
+    return (rows_at(qrels.held["doc_id"], at) == rows_at(run.held["doc_id"], row)).to_numpy()
+
+
 def _rows_in_full(qrels: Qrels, run: Run, row: Array, query: Array) -> Array:
-    judgments = qrels.frame.select(column(qrels.query_code).alias("query"), "doc_id")
-    rows = run.frame.select("doc_id")[column(row)].with_columns(column(query).alias("query"), column(row).alias("row"))
+    judgments = qrels.held.select(column(qrels.query_code).alias("query"), "doc_id")
+    rows = run.held.select("doc_id")[column(row)].with_columns(column(query).alias("query"), column(row).alias("row"))
     joined = judgments.join(rows, on=["query", "doc_id"], how="left", maintain_order="left")
     return joined["row"].fill_null(-1).to_numpy()
 
@@ -271,11 +282,12 @@ def _lay_out(
     graded: Several | None,
 ) -> Judged:
     """The judgments as flat lists, retrieved documents of each query first, in rank order. ``row`` is the row of the run, -1 for none."""
-    query, grade = qrels.query_code, qrels.frame["grade"].to_numpy()
+    query, grade = qrels.query_code, qrels.held["grade"].to_numpy()
     place = ranked.place_of(row)
     rank = np.where(place >= 0, ranked.rank_at(place), 0)
     if order.depth is not None:
         rank = np.where(rank <= order.depth, rank, 0)
+    in_run = np.bincount(query[rank > 0], minlength=len(names))
     by = judged_order(query, rank, grade)
     rank = rank[by]
     is_retrieved = rank > 0
@@ -283,12 +295,12 @@ def _lay_out(
     score = None
     if "score" in order.needs:
         score = np.full(len(by), np.nan)
-        score[is_retrieved] = ranked.run.frame["score"].to_numpy()[row[by[is_retrieved]]]
+        score[is_retrieved] = ranked.run.held["score"].to_numpy()[row[by[is_retrieved]]]
     return Judged(
         query_id=names,
         retrieved=retrieved,
         size=np.bincount(query, minlength=len(names)),
-        in_run=np.bincount(query[by], weights=is_retrieved, minlength=len(names)).astype(np.int64),
+        in_run=in_run,
         grade=grade[by],
         rank=rank,
         tie_start=tie_start,
@@ -310,14 +322,14 @@ class RankedRun:
     def __init__(self, run: Run, order: Order) -> None:
         self.run, self.ties = run, order.ties
         self.start, self.size = run.blocks.start, run.blocks.size
-        has_rank = "rank" in run.frame.columns
+        has_rank = "rank" in run.held.columns
         if order.ties == "rank" and not has_rank:
             raise InputError(f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs")
         self.disagreeing: int | None = None
         self.tied_places = np.empty(0, dtype=np.int64)
-        rank = run.frame["rank"].to_numpy() if has_rank else None
+        rank = run.held["rank"].to_numpy() if has_rank else None
         if order.ties == "rank":
-            self.same = np.zeros(run.frame.height, dtype=bool)
+            self.same = np.zeros(run.held.height, dtype=bool)
             permutation: Array | None = self._by_rank(rank)
         else:
             permutation = self._by_score()
@@ -331,7 +343,7 @@ class RankedRun:
 
     def _by_score(self) -> Array | None:
         """The rows in order, best score first, or None if they are in order already."""
-        score = self.run.frame["score"].to_numpy()
+        score = self.run.held["score"].to_numpy()
         rising = score[1:] > score[:-1]
         rising[self.start[1:] - 1] = False
         permutation = None
@@ -375,7 +387,7 @@ class RankedRun:
     def _order_ties(self, group: Array, permutation: Array | None) -> Array | None:
         tied = self.tied_places
         rows = tied if permutation is None else permutation[tied]
-        ids = self.run.frame["doc_id"].gather(column(rows))
+        ids = as_texts(self.run.held["doc_id"].gather(column(rows)))
         down = self.ties == "trec"
         before, after = ids[:-1], ids[1:]
         if (after < before if down else after > before).to_numpy()[group[1:] == group[:-1]].all():
@@ -404,7 +416,7 @@ class RankedRun:
     @property
     def rows(self) -> Array:
         """The rows of the run in order."""
-        rows = np.arange(self.run.frame.height)
+        rows = np.arange(self.run.held.height)
         rows[self.moved_place] = self.moved_row
         return rows
 
@@ -425,8 +437,7 @@ class RankedRun:
     def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
         """First rank and size of the tied group at each position with this rank, 0 and 1 if the position is -1."""
         start, size = rank.copy(), np.ones(len(place), dtype=np.int64)
-        tied = np.flatnonzero(np.isin(place, self.tied_places))
-        if len(tied):
+        if len(self.tied_places) and len(tied := np.flatnonzero(np.isin(place, self.tied_places))):
             heads = np.flatnonzero(~self.same[self.tied_places])
             sizes = np.diff(np.append(heads, len(self.tied_places)))
             group = np.searchsorted(self.tied_places[heads], place[tied], side="right") - 1

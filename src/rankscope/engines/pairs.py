@@ -114,7 +114,7 @@ def documents_alike(run: Run, top: Frame, judgments: Frame) -> SameIds | None:
 
 
 def _best_spelling(spellings: Iterable[Spelling], run: Run, strange: Frame, judged: Frame) -> SameIds | None:
-    best = None
+    best, run = None, run.in_texts()
     for spelling in spellings:
         ranked = strange.with_columns(key=spelling.key("ranked", "run"))
         pairs = ranked.join(judged.with_columns(key=spelling.key("judged", "qrels")), on=["query_id", "key"])

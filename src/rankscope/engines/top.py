@@ -14,7 +14,7 @@ from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.parallel import map_parts
-from rankscope.tables import Run
+from rankscope.tables import Run, as_texts
 
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64}
 
@@ -26,23 +26,42 @@ def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.
     ``order.depth``, and without ``k`` they are given down to there. Rows follow the queries of the run, and within a query the
     rank. Raises InputError for a tie policy that is no single order, and for ``rank`` without a column of ranks.
     """
-    if order.ties not in TIES:
-        raise InputError(f"ties={order.ties!r}: one order is needed here: {', '.join(TIES)}")
-    k = min((limit for limit in (k, order.depth) if limit is not None), default=None)
     if isinstance(run, Run):
-        return pl.concat(map_parts(lambda part: _of_part(part, order, k), run.by_query().parts(PART)))
+        run = run.by_query()
+        size, rows = top_rows(run, order, k)
+        ids: pl.DataFrame = run.held.select("query_id", "doc_id")[rows]
+        rank = pl.Series("rank", ranks_of(size), dtype=pl.Int64)
+        return ids.with_columns(*map(as_texts, ids.get_columns()), rank)
+    depth = _depth(order, k)
     if order.ties == "rank":
         raise InputError(f"{label}: a dict has no rank column, which ties='rank' needs; use ties='input'")
-    return _of_mapping(run, order.ties, k, label)
+    return _of_mapping(run, order.ties, depth, label)
 
 
-def _of_part(run: Run, order: Order, k: int | None) -> pl.DataFrame:
+def top_rows(run: Run, order: Order, k: int | None) -> tuple[Array, Array]:
+    """How many of the first ``k`` documents each query has, and their rows. The rows of each query of the run must be adjacent."""
+    parts, depth = list(run.parts(PART)), _depth(order, k)
+    found = list(map_parts(lambda part: _of_part(part, order, depth), parts))
+    before = np.cumsum([0, *(part.held.height for part in parts[:-1])])
+    rows = [rows + first for (_, rows), first in zip(found, before.tolist(), strict=True)]
+    return np.concatenate([size for size, _ in found]), np.concatenate(rows)
+
+
+def _depth(order: Order, k: int | None) -> int | None:
+    if order.ties not in TIES:
+        raise InputError(f"ties={order.ties!r}: one order is needed here: {', '.join(TIES)}")
+    return min((limit for limit in (k, order.depth) if limit is not None), default=None)
+
+
+def _of_part(run: Run, order: Order, k: int | None) -> tuple[Array, Array]:
     ranked = RankedRun(run, order)
     size = ranked.size if k is None else np.minimum(ranked.size, k)
-    rank = np.arange(1, int(size.sum()) + 1) - np.repeat(np.cumsum(size) - size, size)
-    rows = ranked.row_at(np.repeat(ranked.start, size) + rank - 1)
-    ids = run.frame.select("query_id", "doc_id")[rows]
-    return ids.with_columns(pl.Series("rank", rank, dtype=pl.Int64))
+    return size, ranked.row_at(np.repeat(ranked.start, size) + ranks_of(size) - 1)
+
+
+def ranks_of(size: Array) -> Array:
+    """The ranks of lists of these sizes, end to end."""
+    return np.asarray(np.arange(1, int(size.sum()) + 1) - np.repeat(np.cumsum(size) - size, size))
 
 
 def _of_mapping(run: Mapping[Any, Any], ties: Ties, k: int | None, label: str) -> pl.DataFrame:

@@ -11,16 +11,18 @@ import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError
+from rankscope.files.long import EXACT
 from rankscope.files.memory import number_of
 from rankscope.files.sheets import Sheet, is_path, label_of, open_sheet
 from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
 from rankscope.files.texts import count_tokens, texts_of
 from rankscope.lists import Array, Ids
 from rankscope.lists.items import FACTS, LENGTHS, ItemTable, Labels, Vectors, feature_of, table_of, with_interactions
-from rankscope.tables import blocks_of
+from rankscope.tables import Qrels, as_texts
 
 EXPECTED = "items are a table with an item id first and a feature in each further column, or {item: {feature: value}}"
 NUMBERED = re.compile(r"(.*?)_?\d+")  # emb_0, emb_1 ... are one vector
+SPREAD = 16  # times as many cells as ids: whole numbers further apart are joined
 SEPARATOR = "|"  # of several labels in one cell
 KEYS = (*ITEMS, "id")
 DOCUMENTS = (*KEYS, "document", "chunk_id", "chunk", "passage_id", "pid")
@@ -46,18 +48,19 @@ def items_of(source: Any) -> ItemTable:
     ids = table.distinct(key, "item")
     facts = {name: table.numbers(name) for name in table.frame.columns if name in FACTS}
     features = dict(_features(table, [name for name in table.frame.columns if name != key and name not in facts]))
-    return ItemTable({one: i for i, one in enumerate(ids)}, features, label=table.label, facts=facts)
+    return ItemTable(ids, features, label=table.label, facts=facts)
 
 
 def _features(sheet: Sheet, names: Sequence[str]) -> Any:
     vectors: dict[str, list[str]] = {}
     for name in names:
         column = sheet.frame[name]
-        if column.dtype.is_nested() or (column.dtype == pl.String and _written_vectors(column)):
+        cells = column.unique() if column.dtype == pl.String else column
+        if column.dtype.is_nested() or (column.dtype == pl.String and _written_vectors(cells)):
             values = column.to_list() if column.dtype.is_nested() else _vectors(column).to_list()
             yield name, feature_of(values, name, sheet.label)
-        elif column.dtype == pl.String and not _numeric(column):
-            yield name, _labels(column)
+        elif column.dtype == pl.String and not _numeric(cells):
+            yield name, _labels(column, cells)
         else:
             match = NUMBERED.fullmatch(name)
             vectors.setdefault(match[1] if match and match[1] else name, []).append(name)
@@ -78,18 +81,28 @@ def _written_vectors(column: pl.Series) -> bool:
     return bracketed and _vectors(filled).explode().null_count() == 0
 
 
-def _labels(column: pl.Series) -> Labels:
-    cells = column.fill_null("")
-    distinct = cells.unique().sort().to_list()  # each is split once
+def _labels(column: pl.Series, cells: pl.Series) -> Labels:
+    distinct = cells.fill_null("").unique().to_list()  # each is split once
     labels = Labels.of([list(filter(None, cell.split(SEPARATOR))) for cell in distinct])
-    return labels.of_rows(numbered(cells, distinct))
+    return labels.of_rows(numbered(column.fill_null(""), distinct))
 
 
 def numbered(ids: pl.Series, number: Mapping[str, int] | Sequence[str], other: int = -1) -> Array:
-    """The number of each id, or its place in a sequence, and ``other`` for an unknown one."""
+    """The number of each id, or its place in a sequence, and ``other`` for an unknown one. Ids may be whole numbers."""
+    if isinstance(number, Ids) and ids.equals(number.column):
+        return np.arange(len(ids))
     texts = number.column if isinstance(number, Ids) else list(number)
     codes = list(number.values()) if isinstance(number, Mapping) else np.arange(len(number))
     known = pl.DataFrame({"id": texts, "code": codes}, {"id": pl.String, "code": pl.Int64})
+    if ids.dtype.is_integer():
+        whole = known["id"].cast(pl.Int64, strict=False)
+        known = known.with_columns(id=whole).filter(whole.cast(pl.String) == known["id"])  # "07" is not 7
+        own, at = known["id"].to_numpy(), ids.to_numpy()
+        low, high = (int(own.min()), int(own.max())) if len(own) else (0, 0)
+        if high - low < SPREAD * len(own) and low > -EXACT and high < EXACT:
+            place = np.full(high - low + 3, other)  # with a cell for all below, and for all above
+            place[own - low + 1] = known["code"].to_numpy()
+            return np.asarray(place[np.clip(at, low - 1, high + 1) - (low - 1)])
     return (
         ids.to_frame("id").join(known, on="id", how="left", maintain_order="left")["code"].fill_null(other).to_numpy()
     )
@@ -109,7 +122,7 @@ def lengths_of(source: Any) -> ItemTable:
     table = open_sheet(source, "lengths", EXPECTED_LENGTHS, DOCUMENTS)
     label = label_of(source, table, "lengths")
     if isinstance(table, Mapping):
-        ids = list(map(str, table))
+        ids: Sequence[str] = list(map(str, table))
         counts = [count_tokens(one) if isinstance(one, str) else one for one in table.values()]
         tokens = np.array([np.nan if (number := number_of(one)) is None else number for one in counts])
     else:
@@ -123,16 +136,16 @@ def lengths_of(source: Any) -> ItemTable:
         raise InputError(
             f"{label}: the tokens of document {ids[at]!r} are not a number of at least 0; {EXPECTED_LENGTHS}"
         )
-    return ItemTable({one: i for i, one in enumerate(ids)}, listed=False, label=label, facts={"tokens": tokens})
+    return ItemTable(ids, listed=False, label=label, facts={"tokens": tokens})
 
 
 def with_lengths(table: ItemTable | None, lengths: ItemTable) -> ItemTable:
     """Add the tokens of documents to a catalogue, or make the documents with tokens one."""
     if table is None:
         return lengths
-    at = numbered(pl.Series(list(table.number), dtype=pl.String), lengths.number)
+    at = numbered(pl.Series(list(table.ids), dtype=pl.String), lengths.ids)
     tokens = np.append(lengths.facts["tokens"], np.nan)[at]
-    return replace(table, number=dict(table.number), facts={**table.facts, "tokens": tokens}, kept={})
+    return replace(table, facts={**table.facts, "tokens": tokens}, kept={})
 
 
 def _numeric(column: pl.Series) -> bool:
@@ -143,26 +156,16 @@ def _numeric(column: pl.Series) -> bool:
 
 def with_history(table: ItemTable | None, source: Any) -> ItemTable:
     """Add the histories of users to a catalogue, or make the items of the histories one."""
-    frame = interactions_of(source)
+    frame = source.rows if isinstance(source, Interactions) else interactions_of(source, whole=True)
     if not len(frame):
         raise InputError("history: no interaction is there; give a table with the columns user_id and item_id")
     if table is None:
         label = (source if isinstance(source, Interactions) else Interactions(source)).label
-        number = {item: n for n, item in enumerate(frame["doc_id"].unique(maintain_order=True).to_list())}
-        made = ItemTable(number, listed=False, label=label)
+        made = ItemTable(Ids(as_texts(frame["doc_id"].unique(maintain_order=True))), listed=False, label=label)
     else:
-        made = ItemTable(dict(table.number), table.features, listed=table.listed, label=table.label, facts=table.facts)
-    blocks = blocks_of(frame["query_id"])
-    user, code = np.repeat(blocks.code, blocks.size), numbered(frame["doc_id"], made.number, made.size)
-    if not blocks.whole:
-        frame, user, code = frame[by := np.argsort(user, kind="stable")], user[by], code[by]
-    item = code
-    if (beside := np.flatnonzero(code == made.size)).size:  # of no catalogue, and yet different
-        item = code.copy()
-        item[beside] += frame["doc_id"].gather(beside).rank("dense").to_numpy().astype(np.int64)
-    pair = user * (int(item.max()) + 1) + item
-    ordered = np.sort(pair)
-    if (ordered[1:] == ordered[:-1]).any():
-        first = pl.Series(pair).is_first_distinct().to_numpy()
-        user, code = user[first], code[first]
-    return with_interactions(made, Ids(blocks.query), user, code, len(frame))
+        made = ItemTable(table.ids, table.features, listed=table.listed, label=table.label, facts=table.facts)
+    pairs = Qrels(pl.DataFrame()).having(frame).by_query()
+    if len(again := pairs.repetitions):
+        pairs = pairs.having(pairs.held[np.setdiff1d(np.arange(len(frame)), again)])
+    code = numbered(pairs.held["doc_id"], made.ids, made.size)
+    return with_interactions(made, Ids(pairs.names), pairs.query_code, code, len(frame))

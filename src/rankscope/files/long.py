@@ -18,7 +18,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.roles import ID_ROLES
-from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
+from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, as_texts, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
 QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
@@ -151,9 +151,7 @@ def make_run(
     if infinite:
         notes.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
     first = f"read {source.label} as {what}: {words.counted(rows, 'row')}, {words.counted(queries, 'query')}{tag}"
-    run = Run(frame, notes.added_to(source, first), name=name)
-    run.__dict__["blocks"] = blocks  # fills the cached property
-    return run
+    return Run(NOTHING, notes.added_to(source, first), name=name).having(frame, blocks=blocks)
 
 
 def make_qrels(
@@ -163,9 +161,7 @@ def make_qrels(
     blocks, grades = whole or (blocks_of(frame["query_id"]), frame["grade"])
     sizes = words.counted(int(blocks.size.sum()), "judgment"), words.counted(len(blocks.query), "query")
     first = f"read {source.label} as {what}: {', '.join(sizes)}, {grades_of(grades)}"
-    qrels = Qrels(frame, notes.added_to(source, first))
-    qrels.__dict__["blocks"] = blocks
-    return qrels
+    return Qrels(NOTHING, notes.added_to(source, first)).having(frame, blocks=blocks)
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:
@@ -195,7 +191,7 @@ def content_lines(data: bytes) -> Array:
     return np.fromiter(kept(), dtype=np.int64)
 
 
-NO_ROWS = np.empty(0, dtype=np.int64)
+NO_ROWS, NOTHING = np.empty(0, dtype=np.int64), pl.DataFrame()
 EXACT = 2**53  # below this, each whole number has its own float
 FLOAT_ID = r"-?(?:\d+\.0+|\d(?:\.\d+)?[eE]\+\d+)"  # a whole number written as a float
 FLOAT_NOTE = "ids as floats: 1.0 is read as '1'"
@@ -206,9 +202,13 @@ FLOAT_REMEDY = (
 
 
 def long_table(
-    frame: pl.DataFrame, roles: dict[str, str], label: str, line: Callable[[int], int] | None, notes: ReaderNotes
-) -> tuple[pl.DataFrame, Array]:
-    """Return the columns under rankscope's names and types, and the faulty rows, which are left out."""
+    frame: pl.DataFrame, roles: dict[str, str], label: str, line: Callable[[int], int] | None, notes: ReaderNotes,
+    whole: bool = False,
+) -> tuple[pl.DataFrame, Array]:  # fmt: skip
+    """Return the columns under rankscope's names and types, and the faulty rows, which are left out.
+
+    With ``whole``, ids that are whole numbers stay numbers.
+    """
     columns = {role: frame[name] for role, name in roles.items() if role != "tag"}
     ids = [role for role in ID_ROLES if role in columns]
     value = _value_role(columns)
@@ -216,14 +216,18 @@ def long_table(
         columns[value] = pl.Series(
             [named.get(text.strip().casefold(), text) if text else text for text in columns[value]], dtype=pl.String
         )
-    out: dict[str, pl.Series] = {role: id_column(columns[role], roles[role], label, notes) for role in ids}
+    held = [role for role in ids[:2] if whole and is_whole(columns[role])]
+    out: dict[str, pl.Series] = {
+        role: columns[role].cast(pl.Int64) if role in held else id_column(columns[role], roles[role], label, notes)
+        for role in ids
+    }
     out[value] = _numbers(columns[value], roles[value], label)
     sound = out[value].is_not_null()
     if value == "grade" and out[value].is_nan().any():
         sound &= ~out[value].is_nan().fill_null(False)
     good = sound.to_numpy()
     for role in ("query_id", "doc_id"):
-        good = good & (out[role] != "").fill_null(False).to_numpy()
+        good = good if role in held else good & (out[role] != "").fill_null(False).to_numpy()
     bad = np.flatnonzero(~good)
     notes.fault_rows(label, bad, lambda row: _lacking(columns, out, roles, row), line)
     if value == "rank":
@@ -255,7 +259,7 @@ def id_column(column: pl.Series, name: str, label: str, notes: ReaderNotes) -> p
     if kind == pl.String:
         return column
     if kind.is_integer():
-        return _whole_numbers(column)
+        return as_texts(column)
     if kind in (pl.Categorical, pl.Enum, pl.Null):
         return column.cast(pl.String)
     if kind.is_float():
@@ -265,8 +269,13 @@ def id_column(column: pl.Series, name: str, label: str, notes: ReaderNotes) -> p
         if len(large := whole.filter(whole.abs() >= EXACT)):
             raise InputError(f"{label}: {float_messages(name)[1].format(large[0])}")
         notes.notes.append(f"column {name} holds {FLOAT_NOTE}")
-        return _whole_numbers(column.fill_nan(None).cast(pl.Int64))
+        return as_texts(column.fill_nan(None).cast(pl.Int64))
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
+
+
+def is_whole(ids: pl.Series) -> bool:
+    """True if all ids are whole numbers of at most 64 bits."""
+    return ids.dtype.is_integer() and ids.dtype not in (pl.UInt64, pl.Int128) and not ids.null_count()
 
 
 def float_messages(name: str) -> tuple[str, str]:
@@ -289,14 +298,6 @@ def _are_floats(ids: pl.Series) -> bool:
 def is_float_id(text: str) -> bool:
     """True if a text is a whole number written as a float."""
     return re.fullmatch(FLOAT_ID, text.strip()) is not None
-
-
-def _whole_numbers(column: pl.Series) -> pl.Series:
-    low, high = column.min(), column.max()
-    if not isinstance(low, int) or not isinstance(high, int) or high - low >= len(column) or high >= (1 << 63) - 1:
-        return column.cast(pl.String)
-    texts = pl.int_range(low, high + 1, eager=True).cast(pl.String)
-    return texts.gather(column.cast(pl.Int64) - low if low else column).alias(column.name)
 
 
 def _numbers(column: pl.Series, name: str, label: str) -> pl.Series:
@@ -390,7 +391,7 @@ def make_table(  # noqa: PLR0913, PLR0917
     interactions = what == "qrels" and "grade" not in roles  # each row is a relevant document
     if interactions:
         frame, roles = frame.with_columns(pl.lit(1.0).alias("grade")), {**roles, "grade": "grade"}
-    table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, notes)
+    table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, notes, whole=True)
     if interactions:
         table, bad = _distinct(table, bad, len(frame) - len(left_out), notes)
     if not len(table):

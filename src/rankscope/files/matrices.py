@@ -209,14 +209,14 @@ def _numbered(word: str, count: int) -> list[str]:
     return [f"{word}{n}" for n in range(1, count + 1)]
 
 
-def _columns(sheet: Sheet, queries: list[str], systems: Sequence[str], without_ids: bool = False) -> Part:
+def _columns(sheet: Sheet, queries: Sequence[str], systems: Sequence[str], without_ids: bool = False) -> Part:
     if not systems:
         raise InputError(f"{sheet.label}: no column of a system; {EXPECTED}")
     values = np.array([sheet.numbers(name) for name in systems])
     return Part(tall(systems, queries, values), sheet.label, "columns", without_ids)
 
 
-def _transpose(sheet: Sheet, systems: list[str], queries: Sequence[str]) -> Part:
+def _transpose(sheet: Sheet, systems: Sequence[str], queries: Sequence[str]) -> Part:
     if not queries:
         raise InputError(f"{sheet.label}: no column of a query; {EXPECTED}")
     values = np.array([sheet.numbers(name) for name in queries]).T

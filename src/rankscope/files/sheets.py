@@ -16,11 +16,12 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.catalogue import kind_of
 from rankscope.files.columns import SEPARATED_BY_ENDING, SEPARATORS, Columns, Rows
-from rankscope.files.long import ReaderNotes, id_column, restore_floats
+from rankscope.files.long import ReaderNotes, id_column, is_whole, restore_floats
 from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_value, speaks_arrow, with_index
 from rankscope.files.objects import json_of, objects_of
 from rankscope.files.parquet import open_parquet
 from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.lists import Ids
 from rankscope.sources import UNDEFINED
 from rankscope.tables import MARK, PARTIAL, Array
 from rankscope.words import plain_name
@@ -63,8 +64,10 @@ class Sheet:
             raise InputError(f"{self.label}: {words.counted(len(names), 'column')}; {expected}")
         return (names[1], names[0]) if self.role(QUERY) == names[1] else (names[0], names[1])
 
-    def ids(self, name: str, noun: str) -> pl.Series:
-        """Return a column of ids as strings. Raises InputError for a row without one."""
+    def ids(self, name: str, noun: str, whole: bool = False) -> pl.Series:
+        """Return a column of ids as strings, or whole numbers as they are with ``whole``. Raises InputError for a row without one."""
+        if whole and is_whole(self.frame[name]):
+            return self.frame[name].cast(pl.Int64)
         frame = self.frame if self.typed else restore_floats(self.frame.select(name), [name])
         ids = id_column(frame[name], name, self.label, ReaderNotes())
         ids = ids.str.strip_chars() if frame[name].dtype == pl.String else ids
@@ -73,14 +76,14 @@ class Sheet:
             raise InputError(f"{self.at(int(empty[0]))}: no {noun} (column {name or 1} is empty)")
         return ids
 
-    def distinct(self, name: str, noun: str) -> list[str]:
+    def distinct(self, name: str, noun: str) -> Ids:
         """Return a column of ids. Raises InputError for an id in two rows."""
         ids = self.ids(name, noun)
         again = np.flatnonzero(~ids.is_first_distinct().to_numpy())
         if len(again):
             row = int(again[0])
             raise InputError(f"{self.at(row)}: {noun} {ids[row]!r} is there twice; keep one row")
-        return ids.to_list()
+        return Ids(ids)
 
     def numbers(self, name: str) -> Array:
         """Return a column of numbers, NaN for an empty cell or nan. Raises InputError for the first other cell."""

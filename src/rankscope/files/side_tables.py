@@ -19,7 +19,7 @@ from rankscope.files.readers import qrels_of
 from rankscope.files.roles import ColumnRoles
 from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, label_of, open_sheet
 from rankscope.sources import UNDEFINED
-from rankscope.tables import Array
+from rankscope.tables import Array, as_texts
 
 # --- attributes of queries, which divide them into slices, and clusters of queries --------------------------------------
 
@@ -345,13 +345,21 @@ class Interactions:
         return str(self.source) if is_path(self.source) else "history"
 
     @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The interactions, whose ids may still be whole numbers."""
+        return interactions_of(self.source, whole=True)
+
+    @property
     def frame(self) -> pl.DataFrame:
         """The interactions, as ``interactions_of`` reads them."""
-        return interactions_of(self.source)
+        return self.rows.with_columns(as_texts(self.rows["query_id"]), as_texts(self.rows["doc_id"]))
 
 
-def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataFrame:
-    """Read interactions from a table of users and items, from ``{user: [item, ...]}``, or from any input of qrels."""
+def interactions_of(source: Any, columns: ColumnRoles | None = None, whole: bool = False) -> pl.DataFrame:
+    """Read interactions from a table of users and items, from ``{user: [item, ...]}``, or from any input of qrels.
+
+    With ``whole``, ids that are whole numbers stay numbers.
+    """
     if isinstance(source, Interactions):
         return source.frame
     if isinstance(source, Mapping) and all(isinstance(some, list | tuple | set) for some in source.values()):
@@ -363,10 +371,11 @@ def interactions_of(source: Any, columns: ColumnRoles | None = None) -> pl.DataF
     user, item = (sheet.role(USERS), sheet.role(ITEMS)) if sheet else (None, None)
     user, item = given_roles.get("query_id", user), given_roles.get("doc_id", item)
     if sheet is not None and user and item:
-        frame = pl.DataFrame({"query_id": sheet.ids(user, "user"), "doc_id": sheet.ids(item, "item")})
+        frame = pl.DataFrame({"query_id": sheet.ids(user, "user", whole), "doc_id": sheet.ids(item, "item", whole)})
         time = sheet.role(TIMES)
         return frame.with_columns(time=_seconds(sheet.frame[time]) if time else pl.lit(None, pl.Float64))
-    return qrels_of(source, columns).frame.select("query_id", "doc_id", time=pl.lit(None, pl.Float64))
+    qrels = qrels_of(source, columns)
+    return (qrels.held if whole else qrels.frame).select("query_id", "doc_id", time=pl.lit(None, pl.Float64))
 
 
 def timed_interactions(source: Any) -> pl.DataFrame | None:

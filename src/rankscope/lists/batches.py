@@ -9,11 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from rankscope.lists.judged import Aspects, Judged, LazyJudged, chunks_of, judged_order, rectangle
-from rankscope.lists.rectangle import Ideal, Lists, with_columns
+from rankscope.lists.rectangle import SELECTED_SHARE, Lists, UnsortedIdeal, with_columns
 from rankscope.lists.sums import Array
 
 CACHED_CELLS = 50_000  # of a rectangle that stays in the processor's cache while others are made of it
-SELECTED_SHARE = 4  # the first k of w documents are selected without a full sort if k <= w / SELECTED_SHARE
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,39 +86,6 @@ class Batch:
         return (values[at] if len(values) else np.zeros(at.shape)), inside
 
 
-class UnsortedIdeal(Ideal):
-    """The grades of all judged documents of each query, sorted on first use and only as deep as needed."""
-
-    def __init__(self, rows: Array) -> None:
-        """Take the grades in any order, NaN in empty cells."""
-        vars(self).update(_rows=rows, kept={})
-
-    @cached_property
-    def _sorted(self) -> Array:
-        return -np.sort(-vars(self)["_rows"].astype(float), axis=1)  # NaN is last
-
-    @cached_property
-    def shown(self) -> Array:
-        """Cells that hold a grade."""
-        return ~np.isnan(self._sorted)
-
-    @cached_property
-    def grade(self) -> Array:
-        """The grades, best first. 0 past the last."""
-        return np.where(self.shown, self._sorted, 0.0)
-
-    def first(self, depth: int) -> Ideal:
-        """The best ``depth`` documents of each query."""
-        rows = vars(self)["_rows"]
-        if depth * SELECTED_SHARE > rows.shape[1] or "_sorted" in vars(self):
-            return super().first(depth)
-        # the smallest negated grades: selecting the largest grades, most of which are 0, takes five times as long
-        least = np.partition(-rows.astype(float), depth - 1, axis=1)[:, :depth]
-        best = -np.sort(least, axis=1)
-        shown = ~np.isnan(best)
-        return Ideal(np.where(shown, best, 0.0), shown)
-
-
 class RankedBatch(LazyJudged):
     """A batch ranked by its scores, made into rectangles straight from the arrays.
 
@@ -187,7 +153,7 @@ class RankedBatch(LazyJudged):
             grade=np.where(shown, graded, 0.0), rank=rank, shown=shown,
             retrieved=(listed if depth is None else np.minimum(listed, depth)).astype(float),
             tie_start=start, tie_size=alike,
-            ideal=UnsortedIdeal(grade if inside is None else np.where(inside, grade, np.nan)),
+            ideal=UnsortedIdeal(lambda: grade if inside is None else np.where(inside, grade, np.nan)),
         )  # fmt: skip
         return _without_gaps(lists, at, listed)
 

@@ -50,6 +50,14 @@ class Labels:
         return out
 
     @cached_property
+    def only(self) -> Array:
+        """The label of each item that has exactly one, -1 for the others."""
+        one = np.flatnonzero(self.count == 1)
+        out = np.full(len(self.start), -1)
+        out[one] = self.code[self.start[one]]
+        return out
+
+    @cached_property
     def shares(self) -> Array:
         """The same, with the labels of an item sharing a weight of 1."""
         return np.asarray(self.matrix / np.maximum(self.count[:, None], 1.0))
@@ -98,7 +106,7 @@ LENGTHS = "a document and its number of tokens in each row"
 
 @dataclass(eq=False)
 class ItemTable:
-    """All that is known of items: ``number`` of each id, features, ``popularity`` (users in the training data) and histories.
+    """All that is known of items: their ids, features, ``popularity`` (users in the training data) and histories.
 
     ``facts`` are numbers of items that are no features, by the names in ``FACTS``.
 
@@ -106,7 +114,7 @@ class ItemTable:
     it get further numbers. ``label`` names the source in messages.
     """
 
-    number: dict[str, int]
+    ids: Sequence[str]
     features: Mapping[str, Labels | Vectors] = field(default_factory=dict)
     popularity: Array | None = None
     users: int = 0
@@ -118,14 +126,23 @@ class ItemTable:
     kept: dict[Any, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.size = len(self.number)  # of the catalogue, before further items
+        self.size = len(self.ids)  # of the catalogue, before further items
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each id."""
+        return {one: i for i, one in enumerate(self.ids)}
+
+    @property
+    def met(self) -> int:
+        """The number of items, further ones included."""
+        return len(self.number) if "number" in vars(self) else self.size
 
     @property
     def without_features(self) -> dict[str, list[str]]:
         """By column, the items without labels, or with a vector of zeros."""
-        ids = list(self.number)[: self.size]
         bare = {name: ~one.matrix[: self.size].any(axis=1) for name, one in self.features.items()}
-        return {name: [ids[i] for i in np.flatnonzero(rows).tolist()] for name, rows in bare.items()}
+        return {name: [self.ids[i] for i in np.flatnonzero(rows).tolist()] for name, rows in bare.items()}
 
     def codes(self, ids: Iterable[str], where: str = "the list") -> Array:
         """The numbers of these items. Raises DataError for an item that the catalogue lacks."""
@@ -243,7 +260,7 @@ def table_of(items: Any = None, history: Mapping[str, Sequence[str]] | None = No
     columns = {str(name): [one.get(name) for one in values] for name in names}
     facts = {name: _numbers(column, name, label) for name, column in columns.items() if name in FACTS}
     features = {name: feature_of(column, name, label) for name, column in columns.items() if name not in FACTS}
-    table = ItemTable({one: i for i, one in enumerate(ids)}, features, listed=listed, label=label, facts=facts)
+    table = ItemTable(ids, features, listed=listed, label=label, facts=facts)
     return with_train(table, bought) if bought else table
 
 
@@ -350,14 +367,9 @@ class Shown:
         at = np.where(shown, self.start[queries][:, None] + column, 0)
         code = self.code[at] if len(self.code) else np.zeros(at.shape, dtype=np.int64)
         grade = self.grade[at] if len(self.grade) else np.zeros(at.shape)
-        return ShownLists(
-            np.where(shown, code, -1),
-            np.where(shown, grade, np.nan),
-            shown,
-            self.user[queries],
-            self.table,
-            (self, queries),
-        )
+        if not shown.all():
+            code, grade = np.where(shown, code, -1), np.where(shown, grade, np.nan)
+        return ShownLists(code, grade, shown, self.user[queries], self.table, (self, queries))
 
 
 def _end_to_end(start: Array, count: Array) -> Array:
@@ -392,13 +404,13 @@ class ShownLists:
     def labelled(self, labels: Labels) -> ShownLabels:
         """The labels of the items shown."""
         cell = np.flatnonzero(self.shown)
-        row = self.row.ravel()[cell]
-        size = labels.count[row]
-        cell = np.repeat(cell, size)
-        code = labels.code[_end_to_end(labels.start[row], size)]
-        return ShownLabels(
-            cell, cell // max(self.code.shape[1], 1), code, self.code.shape, len(labels.names), np.repeat(size, size)
-        )
+        row = self.row.ravel() if self.shown.all() else self.row.ravel()[cell]
+        code, size = labels.only[row], np.ones(len(row), dtype=np.int64)
+        if (code < 0).any():
+            size = labels.count[row]
+            cell, code = np.repeat(cell, size), labels.code[_end_to_end(labels.start[row], size)]
+            size = np.repeat(size, size)
+        return ShownLabels(cell, cell // max(self.code.shape[1], 1), code, self.code.shape, len(labels.names), size)
 
     def top(self, cutoff: int | None) -> ShownLists:
         """The first ``cutoff`` ranks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
@@ -12,7 +13,7 @@ import numpy as np
 
 from rankscope.lists.ids import Ids
 from rankscope.lists.items import Shown
-from rankscope.lists.rectangle import Ideal, Lists, Pool
+from rankscope.lists.rectangle import Lists, Pool, UnfilledLists, UnsortedIdeal
 from rankscope.lists.sums import Array
 
 OF_QUERIES = ("retrieved", "size", "in_run")
@@ -132,22 +133,23 @@ class Judged:
 
     def lists(self, queries: Array) -> Lists:
         """The rectangle of the queries with these numbers."""
-        start, size, in_run = self.start[queries], self.size[queries], self.in_run[queries]
-        cells, shown = rectangle(start, in_run)
-        pool, judged = rectangle(start, size)
-        grade = self.grade[pool] if len(self.grade) else np.zeros(pool.shape)
-        ideal = -np.sort(-np.where(judged, grade, -np.inf), axis=1)
-        ideal = np.where(judged, ideal, 0.0)
+        start, size = self.start[queries], self.size[queries]
 
-        return Lists(
-            grade=_fill(self.grade, cells, shown, 0.0),
-            rank=_fill(self.rank, cells, shown, 1),
-            shown=shown,
+        def fill() -> dict[str, Array]:
+            cells, shown = rectangle(start, self.in_run[queries])
+            padding = {"grade": 0.0, "rank": 1, "tie_start": 1, "tie_size": 1}
+            return {"shown": shown} | {
+                name: _fill(getattr(self, name), cells, shown, pad) for name, pad in padding.items()
+            }
+
+        def pooled_grades() -> Array:
+            return _fill(self.grade, *rectangle(start, size), math.nan)
+
+        return UnfilledLists.later(
+            fill,
             retrieved=self.retrieved[queries].astype(float),
-            tie_start=_fill(self.tie_start, cells, shown, 1),
-            tie_size=_fill(self.tie_size, cells, shown, 1),
-            ideal=Ideal(ideal, judged),
-            pool=None if self.aspects is None else self._pool(pool, judged),
+            ideal=UnsortedIdeal(pooled_grades),
+            pool=None if self.aspects is None else self._pool(*rectangle(start, size)),
             items=None if self.shown is None else self.shown.rectangle(queries),
         )
 
@@ -177,7 +179,7 @@ class Judged:
         if self.aspects is not None:
             cells = 16 * cells // self.aspects.width
         if self.shown is not None:
-            return chunks_of(np.maximum(self.size, self.shown.count), cells // 4)
+            return chunks_of(np.maximum(self.size, self.shown.count), cells // 2)
         return chunks_of(self.size, cells)
 
 
@@ -332,7 +334,8 @@ def judged_order(query: Array, rank: Array, grade: Array) -> Array:
     by = np.sort((place << bits) | np.arange(len(place))) & ((1 << bits) - 1)
     rest = np.flatnonzero(rank[by] == 0)
     rows = by[rest]
-    by[rest] = rows[_best_first(query[rows], grade[rows])]
+    if (grade[rows] != grade[rows[:1]]).any():
+        by[rest] = rows[_best_first(query[rows], grade[rows])]
     return by
 
 

@@ -29,6 +29,11 @@ class _OfItems(Metric):
     monotone = False
     settled_by_grade = False
 
+    def taken_apart(self, lists: Lists) -> Terms:
+        """The terms over every item down to the cutoff. Judged documents are not cut, as none is looked at."""
+        self.ready()
+        return self.terms(lists)
+
     def terms(self, lists: Lists) -> Terms:
         if lists.items is None:
             raise InputError(NO_ITEMS.format(self))

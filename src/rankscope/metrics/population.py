@@ -120,6 +120,12 @@ class _Population(Metric):
             raise InputError(NO_ITEMS.format(self))
         return Terms(lists, {}, defined=np.zeros(len(lists), dtype=bool))
 
+    def score(self, lists: Lists) -> Array:
+        """NaN: a single list has no value, so no cell is filled."""
+        self.ready()
+        self.terms(lists)  # refuses lists without items
+        return np.full(len(lists), np.nan)
+
     def pooled_shares(self, judged: Judged) -> PooledShares:
         """The additions of each user to the totals."""
         if judged.shown is None:
@@ -163,7 +169,7 @@ class _OfItemTotals(_Population):
 
     def items(self, shown: Shown) -> int:
         """The number of items with a total."""
-        return len(shown.table.number)
+        return shown.table.met
 
 
 class Coverage(_OfItemTotals, aliases=("CatalogueCoverage", "CatalogCoverage", "ItemCoverage")):
@@ -194,7 +200,7 @@ class Coverage(_OfItemTotals, aliases=("CatalogueCoverage", "CatalogCoverage", "
         if self.among == "catalogue":
             whole = table.catalogue(str(self))
         else:
-            in_train = table.counts(np.arange(len(table.number)), str(self)) > 0 if self.among != "count" else None
+            in_train = table.counts(np.arange(table.met), str(self)) > 0 if self.among != "count" else None
             whole = 1 if in_train is None else int(in_train.sum())
             if self.among == "train" and in_train is not None:
                 kept = in_train[shares.column]

@@ -107,7 +107,7 @@ def scores_of(
         or (len(reach) > 1 and min(reach) < _deepest(request))
         or any(strange)
         or incomplete
-        or any((columns["grade"] % 1).any() for columns in kept[:1])
+        or any((columns["grade"] != np.rint(columns["grade"])).any() for columns in kept[:1])
     ):  # something is odd: a second look
         again = partial(_means_of, request), partial(rescored, request, evaluations, names)
         second = input_cautions(request, evaluations, scored, strange, data, *again)

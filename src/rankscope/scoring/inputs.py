@@ -181,7 +181,7 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
         more = f" (and {len(faults) - 1} more like it)" if len(faults) > 1 else ""
         raise InputError(faults[0].message + more)
     for row in data.nan_rows[:1].tolist():
-        value = data.frame[data.worth][row]
+        value = data.held[data.worth][row]
         fault = (
             "NaN" if math.isnan(value) else "infinite" if math.isinf(value) else f"{value:g}, too large to compute with"
         )
@@ -232,7 +232,7 @@ def fraction_in(qrels: CleanInput) -> str | None:
                 if float(grade) % 1:
                     return f"document {doc} of query {query} is graded {words.amount(grade)}"
         return None
-    grade = qrels.data.frame["grade"].to_numpy()
+    grade = qrels.data.held["grade"].to_numpy()
     rows = np.flatnonzero(grade % 1)
     if not len(rows):
         return None

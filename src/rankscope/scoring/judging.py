@@ -125,7 +125,7 @@ def judge_clean(
             table = run_of(table)
         if "subtopics" in orders[0].needs:
             local.check_subtopics(qrels)
-        judge = partial(local.judge if len(table.frame) <= local.PART else local.judge_in_parts, table, qrels)
+        judge = partial(local.judge if len(table.held) <= local.PART else local.judge_in_parts, table, qrels)
     findings = {order: judge(order) for order in orders} if len(orders) == 1 else _judge_each(judge, orders)
     if run.chunks:
         findings = dict(zip(findings, with_chunks(run, findings.values(), grades.table, list(findings)), strict=True))

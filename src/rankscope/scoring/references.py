@@ -49,7 +49,7 @@ def depth_of(metrics: Sequence[Metric]) -> int:
 
 def reference_lists(grades: Any, table: ItemTable, depth: int, seed: int = 0) -> dict[str, Lists]:
     """A random, a popular (if there is a history) and an oracle list for every user of ``grades``, without items that the user had before."""
-    ids = np.array(list(table.number)[: table.size], dtype=object)
+    ids = np.array(list(table.ids), dtype=object)
     rng = np.random.default_rng(seed)
     popularity = np.zeros(len(ids)) if table.popularity is None else table.popularity
     popular = np.argsort(-popularity, kind="stable")

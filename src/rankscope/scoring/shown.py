@@ -12,7 +12,7 @@ from rankscope.files.items import numbered
 from rankscope.lists import Array, Ids, Judged, Shown
 from rankscope.lists.judged import with_shown
 from rankscope.scoring.inputs import CleanInput
-from rankscope.tables import blocks_of
+from rankscope.tables import as_texts, blocks_of, rows_at
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
@@ -47,24 +47,32 @@ def _shown(
 ) -> Shown:
     import polars as pl
 
-    from rankscope.engines.top import top
+    from rankscope.engines.top import top, top_rows
 
-    table = policies.item_table
-    names = judged.query_id
-    frame = top(run.data, order, k, label)
-    blocks = blocks_of(frame["query_id"])
-    query = numbered(blocks.query, names)[np.repeat(blocks.code, blocks.size)]
-    if (query[1:] < query[:-1]).any() or (query < 0).any():  # queries of the run in another order, or of no judgments
+    table, names = policies.item_table, judged.query_id
+    if isinstance(run.data, dict):
+        frame = top(run.data, order, k, label)
+        blocks, items = blocks_of(frame["query_id"]), frame["doc_id"]
+        size = blocks.size
+    else:
+        data = run.data.by_query()
+        size, rows = top_rows(data, order, k)
+        blocks, items = data.blocks, rows_at(data.held["doc_id"], rows)
+    block = numbered(blocks.query, names)
+    if (block[1:] < block[:-1]).any() or (block < 0).any():  # queries of the run in another order, or of no judgments
+        query = np.repeat(block, size)
         by = np.argsort(query, kind="stable")
-        by = by[query[by] >= 0]
-        frame, query = frame[by], query[by]
-    codes = _codes(frame["doc_id"], table, label)
-    count = np.bincount(query, minlength=len(judged))
+        items = items.gather(by[query[by] >= 0])
+    codes = _codes(items, table, label)
+    held = block >= 0
+    count = np.bincount(block[held], size[held], len(judged)).astype(np.int64)
     histories = table.histories
     asking = names.column if isinstance(names, Ids) else pl.Series(names, dtype=pl.String)
     user = np.full(len(judged), -1) if histories is None else numbered(asking, histories.users)
-    grade, at = np.full(len(codes), np.nan), (judged.rank > 0) & (judged.rank <= count[judged.query])
-    grade[(np.cumsum(count) - count)[judged.query[at]] + judged.rank[at] - 1] = judged.grade[at]
+    at = np.flatnonzero(judged.rank > 0)
+    query, rank, grade = judged.query[at], judged.rank[at], np.full(len(codes), np.nan)
+    inside = rank <= count[query]
+    grade[((np.cumsum(count) - count)[query] + rank - 1)[inside]] = judged.grade[at[inside]]
 
     def find_wanted() -> tuple[Array, Array, Array]:
         """An item that the catalogue lacks is wanted, and belongs to no group."""
@@ -80,8 +88,8 @@ def _shown(
 
 def _codes(ids: Any, table: Any, label: str) -> Array:
     """The numbers of items. An unknown one gets a further number, or is refused."""
-    code = numbered(ids, table.number)
+    code = numbered(ids, table.ids)
     if (code < 0).any():
-        table.codes(ids.unique(maintain_order=True).to_list(), label)
+        table.codes(as_texts(ids.unique(maintain_order=True)).to_list(), label)
         code = numbered(ids, table.number)
     return code

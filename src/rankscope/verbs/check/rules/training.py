@@ -95,7 +95,7 @@ def _cold(case: CheckCase) -> Iterator[Finding]:
 def _out_of_reach(case: CheckCase) -> Iterator[Finding]:
     """Find the upper bound of each metric: the oracle, whose lists have only items that can be shown."""
     table, wanted = case.known_items, _wanted(case)
-    unknown = wanted.filter(~wanted["doc_id"].is_in(list(table.number)[: table.size]))
+    unknown = wanted.filter(~wanted["doc_id"].is_in(list(table.ids)))
     had = within(without(wanted, unknown), case.interactions)
     lost = unknown.height + had.height
     if not lost or lost < MIN_SHARE_OUT_OF_REACH * wanted.height:
@@ -153,7 +153,7 @@ def _unknown_items(case: CheckCase) -> Iterator[Finding]:
     for run in case.runs:
         elsewhere.update(run.table.frame["doc_id"].unique())
     table = case.items
-    extra = [one for one in list(table.number)[: table.size] if one not in elsewhere]
+    extra = [one for one in table.ids if one not in elsewhere]
     if extra and len(extra) >= MIN_SHARE_UNKNOWN * table.size:
         yield rules.UnknownItems.finding(
             count=len(extra), total=table.size, share=len(extra) / table.size, source=table.label, items=extra
