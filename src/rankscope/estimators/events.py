@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,9 @@ MEANING: Mapping[Level, str] = {
     "slate": "the probability of the whole list",
 }
 Predict = Callable[[Any, Codes], Array]  # rows (an index of arrays) and their items, to predicted rewards
+OfRows = Callable[[slice], Array]
 MOST_CELLS = 1 << 23  # cells of a table that are held at once
+STEP = 1 << 16  # rows that are worked on at once, so that all that is made of them stays in the cache
 T = TypeVar("T")
 
 
@@ -34,7 +36,7 @@ class TargetPolicy:
     name: str
 
     def chance(self, events: LoggedEvents, level: Level) -> Array:
-        """Return the probability of each row at this level: the item, the list down to it, or the whole list."""
+        """Return the probability of each row at this level (the item, the list down to it, or the whole list) in a new array."""
         raise TypeError(f"{type(self).__name__} must define chance(): return the probability of each row")
 
     def expect(self, events: LoggedEvents, predict: Predict, rows: Codes) -> Array:
@@ -53,11 +55,13 @@ class TargetPolicy:
 class Model(Protocol):
     """A model of the reward, fitted across units (``rewards.RewardModel``)."""
 
+    by_cell: ClassVar[bool]
+
     def across(self, events: LoggedEvents, reward: Array) -> Predict:
         """Return a function that predicts each row by a model of other units."""
 
-    def expect(self, events: LoggedEvents, target: TargetPolicy, predict: Predict) -> Array:
-        """Return the mean prediction under a target policy for each row."""
+    def expect(self, events: LoggedEvents, target: TargetPolicy, predict: Predict) -> OfRows:
+        """Return a function from rows to their mean predictions under a target policy."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,28 @@ def slices(count: int, size: int) -> Iterator[slice]:
     [slice(0, 3, None), slice(3, 5, None)]
     """
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
+def by_parts(count: int, make: Callable[[slice], NDArray[Any]], dtype: Any = np.float64) -> NDArray[Any]:
+    """Return what ``make`` gives for all rows, made a few rows at a time: arrays of all rows take longer to get than to fill.
+
+    >>> by_parts(3, lambda rows: np.array([1.0, 2.0, 4.0])[rows] / 2).tolist()
+    [0.5, 1.0, 2.0]
+    """
+    out = np.empty(count, dtype=dtype)
+    for part in slices(count, STEP):
+        out[part] = make(part)
+    return out
+
+
+def sum_cells(count: int, size: int, make: Callable[[slice], tuple[Codes, Array]]) -> tuple[Array, Array]:
+    """Return the sum of each cell and its number of rows. ``make`` gives the cells and the values of some rows."""
+    sums, counts = np.zeros((2, size))
+    for part in slices(count, max(STEP, size)):
+        cell, values = make(part)
+        sums += np.bincount(cell, weights=values, minlength=size)
+        counts += np.bincount(cell, minlength=size)
+    return sums, counts
 
 
 def number_cells(cell: Codes, size: int) -> tuple[Codes, Codes]:
@@ -271,7 +297,12 @@ class LoggedEvents:
             return self._ones
         if self.of_items:
             level = "item"  # lists of one item
-        return self.share((self.target, level), lambda: self.chance(level) / self.propensity(level))
+        return self.share((self.target, level), lambda: self._weights(level))
+
+    def _weights(self, level: Level) -> Array:
+        weights = self.chance(level)
+        weights /= self.propensity(level)
+        return weights
 
     @property
     def weight(self) -> Array:
@@ -285,13 +316,16 @@ class LoggedEvents:
         return made
 
     @_once
-    def fitted(self) -> Array:
-        """The predicted reward of each shown item, by a model that has not seen its unit."""
+    def _fitted(self) -> Array:
         return self.predicted(slice(None), self.item)
 
+    def fitted(self, rows: slice) -> Array:
+        """Return the predicted reward of each shown item, by a model that has not seen its unit."""
+        return self.predicted(rows, self.item[rows]) if self._model.by_cell else self._fitted[rows]
+
     @cached_property
-    def expected(self) -> Array:
-        """The predicted reward under the target policy, in the situation of each row."""
+    def expected(self) -> OfRows:
+        """The predicted reward under the target policy, in the situation of each row: a function of rows."""
         return self.fitted if self.target is None else self._model.expect(self, self.target, self.predicted)
 
     @_once
