@@ -108,13 +108,14 @@ class _once(Generic[T]):
         return events.share(self.make, lambda: self.make(events))  # type: ignore[no-any-return]
 
 
-def slices(count: int, size: int) -> Iterator[slice]:
-    """Yield slices of ``count`` rows, ``size`` rows each.
+def slices(count: int, size: int | None = None) -> Iterator[slice]:
+    """Yield slices of ``count`` rows, ``size`` rows each (by default as many as stay in the cache).
 
     >>> list(slices(5, 3))
     [slice(0, 3, None), slice(3, 5, None)]
     """
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+    step = STEP if size is None else size
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
 def by_parts(count: int, make: Callable[[slice], NDArray[Any]], dtype: Any = np.float64) -> NDArray[Any]:
@@ -124,7 +125,7 @@ def by_parts(count: int, make: Callable[[slice], NDArray[Any]], dtype: Any = np.
     [0.5, 1.0, 2.0]
     """
     out = np.empty(count, dtype=dtype)
-    for part in slices(count, STEP):
+    for part in slices(count):
         out[part] = make(part)
     return out
 
@@ -297,12 +298,9 @@ class LoggedEvents:
             return self._ones
         if self.of_items:
             level = "item"  # lists of one item
-        return self.share((self.target, level), lambda: self._weights(level))
-
-    def _weights(self, level: Level) -> Array:
-        weights = self.chance(level)
-        weights /= self.propensity(level)
-        return weights
+        return self.share(
+            (self.target, level), lambda: np.divide(made := self.chance(level), self.propensity(level), out=made)
+        )
 
     @property
     def weight(self) -> Array:

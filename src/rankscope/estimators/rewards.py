@@ -12,7 +12,6 @@ from rankscope.declared import Declared, Param
 from rankscope.errors import InputError, MissingExtraError
 from rankscope.estimators.events import (
     MOST_CELLS,
-    STEP,
     Codes,
     LoggedEvents,
     OfRows,
@@ -76,7 +75,7 @@ class RewardModel(Declared, kind="reward model"):
             return number if places == 1 else number * places + events.position[part]
 
         row = np.full(size, -1)  # of each situation
-        for part in slices(events.count, STEP):
+        for part in slices(events.count):
             row[situations(part)] = np.arange(part.start, part.stop)
             if (row >= 0).all():
                 break
@@ -195,7 +194,7 @@ def _learn(regressor: Any, events: LoggedEvents, reward: Array, rows: Codes) -> 
 
     def predict(at: Codes, item: Codes) -> Array:
         out = np.empty(len(at))
-        for part in slices(len(at), STEP):
+        for part in slices(len(at)):
             table = _design(events, at[part], item[part])
             out[part] = regressor.predict_proba(table)[:, 1] if classifies else regressor.predict(table)
         return out

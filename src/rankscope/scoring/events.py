@@ -191,7 +191,7 @@ def _as_text(ids: pl.Series, codes: CodesOf, count: int) -> Codes:
     texts = ids.cast(pl.String)
     keys, spots = keys_of(texts)
     numbering, place = Numbering(20), np.full(len(texts), -1)
-    for rows in slices(count, STEP):
+    for rows in slices(count):
         part = codes(rows)
         part = part[place[part] < 0]
         place[part] = numbering.number(keys[part], spots[part])[0]
@@ -225,7 +225,7 @@ def _numbered(column: pl.Series) -> tuple[pl.Series, CodesOf]:
             return column[rows].to_numpy().astype(np.int64, copy=False) - low
 
         there = np.zeros(high - low + 1, dtype=bool)
-        for rows in slices(len(column), STEP):
+        for rows in slices(len(column)):
             there[cell(rows)] = True
         place = np.cumsum(there) - 1
         return pl.Series(np.flatnonzero(there) + low), lambda rows: place[cell(rows)]
