@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,9 @@ MEANING: Mapping[Level, str] = {
     "slate": "the probability of the whole list",
 }
 Predict = Callable[[Any, Codes], Array]  # rows (an index of arrays) and their items, to predicted rewards
+OfRows = Callable[[slice], Array]
 MOST_CELLS = 1 << 23  # cells of a table that are held at once
-BATCH = 1 << 17  # rows that are predicted at once
+STEP = 1 << 16  # rows that are worked on at once, so that all that is made of them stays in the cache
 T = TypeVar("T")
 
 
@@ -35,7 +36,7 @@ class TargetPolicy:
     name: str
 
     def chance(self, events: LoggedEvents, level: Level) -> Array:
-        """Return the probability of each row at this level: the item, the list down to it, or the whole list."""
+        """Return the probability of each row at this level (the item, the list down to it, or the whole list) in a new array."""
         raise TypeError(f"{type(self).__name__} must define chance(): return the probability of each row")
 
     def expect(self, events: LoggedEvents, predict: Predict, rows: Codes) -> Array:
@@ -54,11 +55,13 @@ class TargetPolicy:
 class Model(Protocol):
     """A model of the reward, fitted across units (``rewards.RewardModel``)."""
 
+    by_cell: ClassVar[bool]
+
     def across(self, events: LoggedEvents, reward: Array) -> Predict:
         """Return a function that predicts each row by a model of other units."""
 
-    def expect(self, events: LoggedEvents, target: TargetPolicy, predict: Predict) -> Array:
-        """Return the mean prediction under a target policy for each row."""
+    def expect(self, events: LoggedEvents, target: TargetPolicy, predict: Predict) -> OfRows:
+        """Return a function from rows to their mean predictions under a target policy."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +108,36 @@ class _once(Generic[T]):
         return events.share(self.make, lambda: self.make(events))  # type: ignore[no-any-return]
 
 
-def slices(count: int, size: int) -> Iterator[slice]:
-    """Yield slices of ``count`` rows, ``size`` rows each.
+def slices(count: int, size: int | None = None) -> Iterator[slice]:
+    """Yield slices of ``count`` rows, ``size`` rows each (by default as many as stay in the cache).
 
     >>> list(slices(5, 3))
     [slice(0, 3, None), slice(3, 5, None)]
     """
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+    step = STEP if size is None else size
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
+
+
+def by_parts(count: int, make: Callable[[slice], NDArray[Any]], dtype: Any = np.float64) -> NDArray[Any]:
+    """Return what ``make`` gives for all rows, made a few rows at a time: arrays of all rows take longer to get than to fill.
+
+    >>> by_parts(3, lambda rows: np.array([1.0, 2.0, 4.0])[rows] / 2).tolist()
+    [0.5, 1.0, 2.0]
+    """
+    out = np.empty(count, dtype=dtype)
+    for part in slices(count):
+        out[part] = make(part)
+    return out
+
+
+def sum_cells(count: int, size: int, make: Callable[[slice], tuple[Codes, Array]]) -> tuple[Array, Array]:
+    """Return the sum of each cell and its number of rows. ``make`` gives the cells and the values of some rows."""
+    sums, counts = np.zeros((2, size))
+    for part in slices(count, max(STEP, size)):
+        cell, values = make(part)
+        sums += np.bincount(cell, weights=values, minlength=size)
+        counts += np.bincount(cell, minlength=size)
+    return sums, counts
 
 
 def number_cells(cell: Codes, size: int) -> tuple[Codes, Codes]:
@@ -272,7 +298,9 @@ class LoggedEvents:
             return self._ones
         if self.of_items:
             level = "item"  # lists of one item
-        return self.share((self.target, level), lambda: self.chance(level) / self.propensity(level))
+        return self.share(
+            (self.target, level), lambda: np.divide(made := self.chance(level), self.propensity(level), out=made)
+        )
 
     @property
     def weight(self) -> Array:
@@ -286,18 +314,17 @@ class LoggedEvents:
         return made
 
     @_once
-    def error(self) -> Array:
-        """The reward of each row less its prediction, by a model that has not seen its unit."""
-        error, predict = np.empty(self.count), self.predicted
-        for part in slices(self.count, BATCH):
-            np.subtract(self.reward[part], predict(part, self.item[part]), out=error[part])
-        return error
+    def _fitted(self) -> Array:
+        return self.predicted(slice(None), self.item)
+
+    def fitted(self, rows: slice) -> Array:
+        """Return the predicted reward of each shown item, by a model that has not seen its unit."""
+        return self.predicted(rows, self.item[rows]) if self._model.by_cell else self._fitted[rows]
 
     @cached_property
-    def expected(self) -> Array:
-        """The predicted reward under the target policy, in the situation of each row."""
-        assert self.target is not None
-        return self._model.expect(self, self.target, self.predicted)
+    def expected(self) -> OfRows:
+        """The predicted reward under the target policy, in the situation of each row: a function of rows."""
+        return self.fitted if self.target is None else self._model.expect(self, self.target, self.predicted)
 
     @_once
     def predicted(self) -> Predict:

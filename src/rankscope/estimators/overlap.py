@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.diagnostics import estimates as rules
 from rankscope.estimators.base import Estimator
-from rankscope.estimators.events import LoggedEvents, number_cells, slices
+from rankscope.estimators.events import LoggedEvents, number_cells, slices, sum_cells
 from rankscope.lists import Array
 
 FEW, TOO_FEW = 50, 10  # effective clicks below which a warning is given, and the estimate refused
@@ -184,13 +184,10 @@ def calibration(events: LoggedEvents) -> tuple[Caution, bool] | None:
     cells, loggers = len(events.items) * events.places, int(events.logger.max(initial=0)) + 1
     cell = events.place_of_item if loggers == 1 else events.logger * cells + events.place_of_item
     names, group = number_cells(cell, loggers * cells)
-    counts = np.bincount(group, minlength=len(names))
+    sums, counts = sum_cells(events.count, len(names), lambda part: (group[part], 1 / propensities[part]))
     place = names // cells * events.places + names % events.places
     whole = np.maximum(np.bincount(place, weights=counts)[place], 1)
-    at_once, inverse = max(8 * AT_ONCE, len(names)), np.zeros(len(names))
-    for part in slices(events.count, at_once):
-        inverse += np.bincount(group[part], weights=1 / propensities[part], minlength=len(names))
-    ratio = inverse / whole
+    ratio = sums / whole
     off = (counts >= FEWEST) & (ratio > 1 + CALIBRATED)
     if off.any():  # the errors are rarely needed
         squares = np.bincount(group, weights=propensities**-2.0, minlength=len(names))

@@ -10,7 +10,16 @@ import numpy as np
 
 from rankscope.declared import Declared, Param
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.estimators.events import BATCH, MOST_CELLS, Codes, LoggedEvents, Predict, TargetPolicy, slices
+from rankscope.estimators.events import (
+    MOST_CELLS,
+    Codes,
+    LoggedEvents,
+    OfRows,
+    Predict,
+    TargetPolicy,
+    slices,
+    sum_cells,
+)
 from rankscope.estimators.targets import OfPolicy
 from rankscope.lists import Array
 
@@ -53,28 +62,26 @@ class RewardModel(Declared, kind="reward model"):
 
         return predict
 
-    def expect(self, events: LoggedEvents, target: TargetPolicy, predict: Predict) -> Array:
-        """Return the mean prediction under a target policy in the situation of each row, across folds."""
+    def expect(self, events: LoggedEvents, target: TargetPolicy, predict: Predict) -> OfRows:
+        """Return a function from rows to the mean prediction under a target policy in their situations, across folds."""
         fold, contexts, places = self.fold_of_unit(events), events.contexts, events.places
         size = (int(fold.max(initial=0)) + 1) * contexts * places
         if not (self.by_cell and isinstance(target, OfPolicy)) or size > MOST_CELLS:
-            return target.expect(events, predict, np.arange(events.count))
+            return target.expect(events, predict, np.arange(events.count)).__getitem__
 
         def situations(part: slice) -> Codes:
             number = fold[events.unit[part]]
             number = number if contexts == 1 else number * contexts + events.context[part]
             return number if places == 1 else number * places + events.position[part]
 
-        row, out = np.full(size, -1), np.empty(events.count)  # a row of each situation
-        for part in slices(events.count, BATCH):
+        row = np.full(size, -1)  # of each situation
+        for part in slices(events.count):
             row[situations(part)] = np.arange(part.start, part.stop)
             if (row >= 0).all():
                 break
         means = np.zeros(size)
         means[row >= 0] = target.expect(events, predict, row[row >= 0])
-        for part in slices(events.count, BATCH):
-            out[part] = means[situations(part)]
-        return out
+        return lambda part: means[situations(part)]
 
 
 class ItemMeans(RewardModel, aliases=("items",)):
@@ -93,12 +100,8 @@ class ItemMeans(RewardModel, aliases=("items",)):
             pairs += item
             return pairs if places == 1 else pairs * places + events.position[at]
 
-        size = math.prod(shape)
-        summed = np.zeros((2, size))
-        for part in slices(events.count, max(BATCH, size)):
-            cell = cells(part, events.item[part])
-            summed += [np.bincount(cell, weights=each, minlength=size) for each in (reward[part], None)]
-        sums, counts = (whole.sum(axis=0) - whole for whole in summed.reshape(2, *shape))
+        summed = sum_cells(events.count, math.prod(shape), lambda part: (cells(part, events.item[part]), reward[part]))
+        sums, counts = (whole.sum(axis=0) - whole for whole in (each.reshape(shape) for each in summed))
         overall = sums.sum(axis=(1, 2)) / np.maximum(counts.sum(axis=(1, 2)), 1)
         of_item = self._drawn(sums.sum(axis=2), counts.sum(axis=2), overall[:, None])
         means = self._drawn(sums, counts, of_item[:, :, None])
@@ -191,7 +194,7 @@ def _learn(regressor: Any, events: LoggedEvents, reward: Array, rows: Codes) -> 
 
     def predict(at: Codes, item: Codes) -> Array:
         out = np.empty(len(at))
-        for part in slices(len(at), BATCH):
+        for part in slices(len(at)):
             table = _design(events, at[part], item[part])
             out[part] = regressor.predict_proba(table)[:, 1] if classifies else regressor.predict(table)
         return out

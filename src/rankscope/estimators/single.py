@@ -9,7 +9,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.errors import DataError
 from rankscope.estimators.base import Clip, Estimator
-from rankscope.estimators.events import Earned, Level, LoggedEvents, number_cells
+from rankscope.estimators.events import Earned, Level, LoggedEvents, OfRows, by_parts, number_cells
 from rankscope.lists import Array
 
 SWAMINATHAN = "Swaminathan and Joachims, The self-normalized estimator for counterfactual learning, NeurIPS 2015"
@@ -59,7 +59,7 @@ class DM(Estimator, aliases=("direct_method",)):
     source = DUDIK
 
     def earn(self, events: LoggedEvents) -> Earned:
-        return Earned.of(events.reward if events.target is None else events.expected)
+        return Earned.of(events.reward if events.target is None else by_parts(events.count, events.expected))
 
 
 class DR(Estimator, aliases=("dr",)):
@@ -76,9 +76,17 @@ class DR(Estimator, aliases=("dr",)):
     def earn(self, events: LoggedEvents) -> Earned:
         if events.target is None:
             return Earned.of(events.reward)
-        earned = events.error * self.cut(events)
-        earned += events.expected
-        return Earned.of(earned)
+        return Earned.of(by_parts(events.count, self.corrected(events, self.cut(events), events.expected)))
+
+    def corrected(self, events: LoggedEvents, weight: Array, prediction: OfRows | None = None) -> OfRows:
+        """Return a function from rows to weight x the error of their predictions, plus ``prediction``."""
+
+        def make(rows: slice) -> Array:
+            earned = events.reward[rows] - events.fitted(rows)
+            earned *= weight[rows]
+            return earned if prediction is None else earned + prediction(rows)
+
+        return make
 
 
 class SNDR(DR):
@@ -93,7 +101,8 @@ class SNDR(DR):
         if events.target is None:
             return Earned.of(events.reward)
         weight = self.cut(events)
-        return Earned.of(events.expected) + Earned.of(weight * events.error, weight)
+        predicted, errors = (by_parts(events.count, one) for one in (events.expected, self.corrected(events, weight)))
+        return Earned.of(predicted) + Earned.of(errors, weight)
 
 
 class SwitchDR(DR, aliases=("Switch", "switch_dr")):

@@ -28,7 +28,7 @@ class Recorded(TargetPolicy):
 
     def chance(self, events: LoggedEvents, level: Level) -> Array:
         if level in self.columns:
-            return self.columns[level]
+            return self.columns[level].copy()
         raise DataError(
             f"{self.name}: the log has no column with the probability of the {level} under this policy: add {self.name}_{level}"
         )

@@ -18,7 +18,17 @@ from rankscope.declared import parse_all
 from rankscope.diagnostics.estimates import EstimatedPropensities
 from rankscope.diagnostics.logs import NoPropensity
 from rankscope.errors import DataError, InputError
-from rankscope.estimators.events import COLUMN_OF, MOST_CELLS, Codes, Level, LoggedEvents, TargetPolicy, number_cells
+from rankscope.estimators.events import (
+    COLUMN_OF,
+    MOST_CELLS,
+    Codes,
+    Level,
+    LoggedEvents,
+    TargetPolicy,
+    by_parts,
+    number_cells,
+    slices,
+)
 from rankscope.estimators.rewards import classifier
 from rankscope.estimators.targets import Dense, OfPolicy, Recorded
 from rankscope.files.readers import run_of
@@ -32,6 +42,7 @@ from rankscope.tables import Run
 
 REWARDS = ("reward", "click", "conversion", "revenue")
 LOGGED = "logged"
+CodesOf = Callable[[slice], Codes]
 SPELLED = re.compile(r"\s*(?P<policy>[A-Za-z]\w*(?:\([^()]*\))?)\s+(?P<run>\S.*)")
 TARGETS = "uniform, a column of the log, a run, or a policy with a run, like 'PlackettLuce(temperature=0.5) new.run'"
 LEVELS: Mapping[Level, tuple[str, ...]] = {
@@ -91,7 +102,7 @@ def read_events(
     events = LoggedEvents(
         frame["_reward"].to_numpy(), of_unit, int(of_unit.max()) + 1, numbers.get("impression_id"), places, item, names["item_id"], context, logger,
         _propensities(log, frame, logging), features=_features(log, frame) if numeric else None,
-        categories={one: _numbered(frame[log.column(one)].cast(pl.String).fill_null(""))[1] for one in categories},
+        categories={one: _numbered(frame[log.column(one)].cast(pl.String).fill_null(""))[1](slice(None)) for one in categories},
         mixtures=np.stack([_probability(log, frame, one) for one in mixtures], axis=1) if mixtures and set(mixtures) <= set(frame.columns) else None,
         examination=None if examination is None else _curve(examination), label=log.label, loggers=loggers,
     )  # fmt: skip
@@ -139,12 +150,11 @@ def _in_order(
     columns = [frame[name] for name in ROLES if name in frame.columns and COLUMNS[name].kind == "id"]
     for column in [*columns, *([frame["position"]] if log.has("position") else [])]:
         _check_complete(log, column)
-    for column, (different, codes) in zip(columns, map_parts(_numbered, columns), strict=True):
+    for column, (different, codes, known) in zip(columns, map_parts(_number_column, columns), strict=True):
         if column.name == unit:
-            ids, numbers["_unit"] = different, codes
-        if column.name not in {"unit_id", "session_id"}:
-            names[column.name], place = _by_text(different)
-            numbers[column.name] = place[codes]
+            ids, codes_of_units = different, codes
+        if known is not None:
+            names[column.name], numbers[column.name] = known
     order = None
     if log.has("position"):  # its number counts even if a list lacks rows
         places = frame["position"] - frame["position"].min()
@@ -156,28 +166,40 @@ def _in_order(
         keys = lists * (numbers["_place"].max() + 1) + numbers["_place"]
         if (keys[1:] < keys[:-1]).any():
             order = np.argsort(keys, kind="stable")
+            numbers |= {"_unit": codes_of_units(slice(None))} if unit else {}
             frame = frame.drop("position", *(column.name for column in columns), strict=False)
             frame = frame.with_columns(pl.Series(name, codes) for name, codes in numbers.items()).rechunk()[order]
             numbers = {name: frame[name].to_numpy() for name in numbers}
-    if unit and (order is not None or ids.dtype != pl.String):
-        numbers["_unit"] = _as_text(ids, numbers["_unit"])
+            codes_of_units = numbers.get("_unit", keys).__getitem__
+    if unit:
+        as_given = order is None and ids.dtype == pl.String
+        numbers["_unit"] = codes_of_units(slice(None)) if as_given else _as_text(ids, codes_of_units, len(frame))
     return frame, numbers, names, order
 
 
-def _as_text(ids: pl.Series, codes: Codes) -> Codes:
+def _number_column(column: pl.Series) -> tuple[pl.Series, CodesOf, tuple[list[str], Codes] | None]:
+    """Return the different values, the number of the value of each row, and unless they are units their texts in order with such numbers."""
+    different, codes = _numbered(column)
+    if column.name in {"unit_id", "session_id"}:
+        return different, codes, None
+    names, place = _by_text(different)
+    return different, codes, (names, by_parts(len(column), lambda rows: place[codes(rows)], np.int64))
+
+
+def _as_text(ids: pl.Series, codes: CodesOf, count: int) -> Codes:
     """Return the numbers that rows get from ids as text: folds and resamples go by them, and are the same if ids are numbers."""
     texts = ids.cast(pl.String)
     keys, spots = keys_of(texts)
     numbering, place = Numbering(20), np.full(len(texts), -1)
-    for start in range(0, len(codes), STEP):
-        part = codes[start : start + STEP]
+    for rows in slices(count):
+        part = codes(rows)
         part = part[place[part] < 0]
         place[part] = numbering.number(keys[part], spots[part])[0]
         if numbering.full:  # too many ids for its tables
             place = texts.rank("dense").to_numpy().astype(np.int64) - 1
         if numbering.full or numbering.count == len(texts):
             break
-    return np.take(place, codes, out=codes if codes.flags.writeable else None, mode="clip")
+    return by_parts(count, lambda rows: place[codes(rows)], np.int64)
 
 
 def _by_text(ids: pl.Series) -> tuple[list[str], Codes]:
@@ -194,19 +216,25 @@ def _check_complete(log: Log, column: pl.Series) -> None:
         raise DataError(f"{log.label}: {rows}: give each row one, or leave these rows out")
 
 
-def _numbered(column: pl.Series) -> tuple[pl.Series, Codes]:
-    """Return the different values, and the number of the value of each row."""
-    column = column.rechunk()
+def _numbered(column: pl.Series) -> tuple[pl.Series, CodesOf]:
+    """Return the different values, and a function from rows to the numbers of their values."""
     low, high = (int(end()) for end in (column.min, column.max)) if column.dtype.is_integer() else (0, MOST_CELLS)  # type: ignore[arg-type]
     if high - low < MOST_CELLS and high < 1 << 62:
-        values = column.to_numpy().astype(np.int64, copy=False)
-        cells, codes = number_cells(values - low if low else values, high - low + 1)
-        return pl.Series(cells + low), codes
+
+        def cell(rows: slice) -> Codes:
+            return column[rows].to_numpy().astype(np.int64, copy=False) - low
+
+        there = np.zeros(high - low + 1, dtype=bool)
+        for rows in slices(len(column)):
+            there[cell(rows)] = True
+        place = np.cumsum(there) - 1
+        return pl.Series(np.flatnonzero(there) + low), lambda rows: place[cell(rows)]
+    column = column.rechunk()
     numbered = _number(*keys_of(column))
     if numbered is None:  # too many values for its tables
         cells, codes = np.unique(column.cast(pl.String).to_numpy(), return_inverse=True)
-        return pl.Series(cells), codes
-    return column.gather(numbered[0]), numbered[1]
+        return pl.Series(cells), codes.__getitem__
+    return column.gather(numbered[0]), numbered[1].__getitem__
 
 
 def _number(keys: Keys, spots: Keys) -> tuple[Codes, Codes] | None:

@@ -18,7 +18,7 @@ import rankscope as rs
 from rankscope.behaviour.policies import EpsilonShuffle
 from rankscope.cli import main
 from rankscope.errors import DataError
-from rankscope.estimators import rewards
+from rankscope.estimators import events, rewards
 from rankscope.estimators.rewards import Constant
 from rankscope.inference.intervals import student
 from rankscope.logs import bins
@@ -113,6 +113,21 @@ def test_a_model_is_asked_once_per_situation_or_for_every_row_with_the_same_numb
     monkeypatch.setattr(rewards, "MOST_CELLS", 0)
     by_row = rs.estimate(logged(), "uniform", ["DR", "DM"])
     assert [one.value for one in by_row.values] == pytest.approx([one.value for one in by_situation.values], rel=1e-12)
+
+
+def test_values_do_not_depend_on_the_rows_worked_on_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = logged()
+    log |= {
+        "user": [3 * int(name[1:]) + 5 for name in log["user"]],
+        "item": [10 - 2 * int(name[1:]) for name in log["item"]],
+    }
+    chosen = ["IPS", "DR", "SNDR", "DM"]
+    whole = rs.estimate(log, ["uniform"], chosen)
+    monkeypatch.setattr(events, "STEP", 7)
+    for value in rs.estimate(log, ["uniform"], chosen).values:
+        same = whole.value_of(value.policy, value.estimator)
+        assert (value.value, *value.ends) == pytest.approx((same.value, *same.ends), rel=1e-12, nan_ok=True)
+        assert value.support.record() == same.support.record()
 
 
 def test_ids_too_many_for_tables_are_numbered_by_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
