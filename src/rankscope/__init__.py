@@ -55,7 +55,7 @@ _NAMES = {
     "verbs.learn": "learn.learn result.Learning",
     "verbs.merge": "merge.merge",
     "verbs.online": "online.online result.OnlineValues",
-    "verbs.power": "interleaving.InterleavingPlan log.ExperimentPlan policies.PolicyPlan power.power result.Design result.Plan",
+    "verbs.power": "interleaving.InterleavingPlan interleaving.PolicyPlan log.ExperimentPlan power.power result.Design result.Plan",
     "verbs.reconcile": "reconcile.reconcile result.Reconciliation",
     "reporting.sections": "reproduce.methods",
     "verbs.pool": "pool.pool result.PoolReport",
@@ -163,9 +163,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.reproduce.result import Reproduction as Reproduction
     from rankscope.verbs.position_bias.position_bias import position_bias as position_bias
     from rankscope.verbs.position_bias.result import PositionBias as PositionBias
-    from rankscope.verbs.power.interleaving import InterleavingPlan as InterleavingPlan
+    from rankscope.verbs.power.interleaving import InterleavingPlan as InterleavingPlan, PolicyPlan as PolicyPlan
     from rankscope.verbs.power.log import ExperimentPlan as ExperimentPlan
-    from rankscope.verbs.power.policies import PolicyPlan as PolicyPlan
     from rankscope.verbs.power.power import power as power
     from rankscope.verbs.power.result import Design as Design, Plan as Plan
     from rankscope.verbs.reconcile.reconcile import reconcile as reconcile

@@ -135,10 +135,8 @@ COMMANDS = (
         Without --query: for one RUN (or several) the losses over all queries and their causes, for two the ranks that cause the
         difference (add --query to see documents).""",
         (
-            "explain qrels.txt my.run --query 7 -m nDCG@10",
-            "explain qrels.txt old.run new.run --query 7 -m AP",
-            "explain qrels.txt my.run --query 7 --docs-text docs.jsonl",
-            "explain qrels.txt old.run new.run",
+            "explain qrels.txt my.run --query 7 -m nDCG@10", "explain qrels.txt old.run new.run --query 7 -m AP",
+            "explain qrels.txt my.run --query 7 --docs-text docs.jsonl", "explain qrels.txt old.run new.run",
             "explain qrels.txt my.run",
         ),
         (
@@ -813,5 +811,5 @@ COMMANDS = (
         ),
         (click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])),),
     ),
-)
+)  # fmt: skip
 # fmt: on

@@ -6,11 +6,9 @@ from rankscope.dialects.base import Convention, Dialect, DialectMetric, NoReleva
 
 # torchmetrics' empty_target_action, and the value of a query without a relevant document
 _EMPTY_TARGETS: tuple[tuple[str, str, NoRelevant], ...] = (
-    ("torchmetrics", "neg", 0),
-    ("torchmetrics-neg", "neg", 0),
-    ("torchmetrics-skip", "skip", "skip"),
+    ("torchmetrics", "neg", 0), ("torchmetrics-neg", "neg", 0), ("torchmetrics-skip", "skip", "skip"),
     ("torchmetrics-pos", "pos", 1),
-)
+)  # fmt: skip
 _CANDIDATES = "only the documents of the list count"
 _EXP = f"exponential gain, {_CANDIDATES}"
 _SHORT = "divided by the smaller of k and the documents of the list"

@@ -129,12 +129,10 @@ class nDCGRel(_GainMetric):
     best_for = "averaging nDCG over the list as AP averages precision"
     examples = (
         Example(
-            "nDCGRel",
-            (0, 1),
-            "((1 / log2(3)) / (1 + 1 / log2(3)) + (1 / log2(3)) / (1 + 1 / log2(3))) / 2",
+            "nDCGRel", (0, 1), "((1 / log2(3)) / (1 + 1 / log2(3)) + (1 / log2(3)) / (1 + 1 / log2(3))) / 2",
             {"known": 2},
         ),
-    )
+    )  # fmt: skip
     trec = (replace(TREC_G, name="ndcg_rel"),)
     bounds = (0.0, 1.0)
     monotone = False  # a document that moves up moves the point at which nDCG is taken

@@ -13,10 +13,8 @@ STATED = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", 
 IN_WORDS: dict[str, dict[Any, str]] = {
     "gain": {"linear": "linear gain", "exponential": "gain 2^grade - 1", "binary": "gain 1 from grade 1 on"},
     "discount": {
-        "log2": "discount 1/log2(rank + 1)",
-        "log2_rank": "discount 1/log2(rank) from rank 2 on",
-        "reciprocal": "discount 1/rank",
-        "none": "no discount",
+        "log2": "discount 1/log2(rank + 1)", "log2_rank": "discount 1/log2(rank) from rank 2 on",
+        "reciprocal": "discount 1/rank", "none": "no discount",
     },
     "ideal": {
         "judged": "ideal of all judged documents, cut at k",
@@ -28,7 +26,7 @@ IN_WORDS: dict[str, dict[Any, str]] = {
         "max_grade_k": "ideal of k documents of the best grade",
     },
     "judged_only": {True: "unjudged documents are removed first"},
-}
+}  # fmt: skip
 
 
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": "no better direction"}

@@ -186,12 +186,10 @@ class TokenBudget(Metric):
     metric: Annotated[
         str | None,
         Param(
-            "a metric that takes a cutoff, without it: R, P, nDCG",
-            reason_against=reason_against_uncut,
-            reads=uncut_metric,
-            needed=True,
+            "a metric that takes a cutoff, without it: R, P, nDCG", reason_against=reason_against_uncut,
+            reads=uncut_metric, needed=True,
         ),
-    ] = None
+    ] = None  # fmt: skip
     tokens: Annotated[int | None, Param("the tokens that fit", low=1, needed=True)] = None
 
     def __str__(self) -> str:

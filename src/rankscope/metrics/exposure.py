@@ -71,12 +71,10 @@ class AWRF(_Undefined, aliases=("AttentionWeightedRankFairness",)):
         Example("AWRF(viewing='even')@2", ("a", "b"), "1", PAIR),
         Example("AWRF(distance='total')@2", ("a", "b"), "1 - (1 / (1 + 1 / log2(3)) - 1 / 2)", PAIR),
         Example(
-            "AWRF(viewing='cascade', stop=1, distance='total')@2",
-            ("a", "b"),
-            "1 - 1 / 2",
+            "AWRF(viewing='cascade', stop=1, distance='total')@2", ("a", "b"), "1 - 1 / 2",
             PAIR | {"judgments": {"a": 1}},
         ),
-    )
+    )  # fmt: skip
     relevance = "binary"
 
     by: By = ""

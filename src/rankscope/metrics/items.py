@@ -311,12 +311,10 @@ class EPC(_OfItems, aliases=("ExpectedPopularityComplement",)):
     best_for = "novelty that users also like"
     examples = (
         Example(
-            "EPC@2",
-            ("a", "c"),
-            "(1 / log2(3)) * (1 - 2 / 4) / (1 + 1 / log2(3))",
+            "EPC@2", ("a", "c"), "(1 / log2(3)) * (1 - 2 / 4) / (1 + 1 / log2(3))",
             BOUGHT | GENRES | {"judgments": {"c": 1}},
         ),
-    )
+    )  # fmt: skip
     relevance = "binary"
     bounds = (0.0, math.inf)
 
@@ -419,12 +417,10 @@ class Serendipity(_OfItems):
     examples = (
         Example("Serendipity@2", ("c", "a"), "max(4/4 - 3/4, 0) / 2", BOUGHT | GENRES | {"judgments": {"c": 1}}),
         Example(
-            "Serendipity(against='history')@2",
-            ("c", "b"),
-            "1 * 1 / 2",
+            "Serendipity(against='history')@2", ("c", "b"), "1 * 1 / 2",
             GENRES | {"history": {"u": ["a"]}, "user": "u", "judgments": {"c": 1}},
         ),
-    )
+    )  # fmt: skip
     relevance = "binary"
     bounds = (0.0, 2.0)
 
@@ -467,18 +463,14 @@ class Miscalibration(_Undefined, aliases=("Calibration", "SteckCalibration")):
     best_for = "does a list keep the proportions of a user's interests?"
     examples = (
         Example(
-            "Miscalibration(divergence='Hellinger')@2",
-            ("b", "c"),
-            "0",
+            "Miscalibration(divergence='Hellinger')@2", ("b", "c"), "0",
             GENRES | {"history": {"u": ["a", "c"]}, "user": "u"},
         ),
         Example(
-            "Miscalibration(alpha=0.5)@1",
-            ("c",),
-            "1 / 2 * log2((1 / 2) / (1 / 4)) + 1 / 2 * log2((1 / 2) / (3 / 4))",
+            "Miscalibration(alpha=0.5)@1", ("c",), "1 / 2 * log2((1 / 2) / (1 / 4)) + 1 / 2 * log2((1 / 2) / (3 / 4))",
             GENRES | {"history": {"u": ["a", "c"]}, "user": "u"},
         ),
-    )
+    )  # fmt: skip
     better = "lower"
     bounds = (0.0, math.inf)
 

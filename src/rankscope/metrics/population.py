@@ -247,12 +247,10 @@ class Gini(_OfExposure, aliases=("GiniIndex", "gini_index")):
             "Gini@1", (["a"], ["a"], ["b"], ["a"]), "((2 * 3 - 4 - 1) * 1 + (2 * 4 - 4 - 1) * 3) / (4 * 4)", GENRES
         ),
         Example(
-            "Gini(among='shown', corrected=True)@1",
-            (["a"], ["a"], ["b"], ["a"]),
-            "((2 - 3) * 1 + (4 - 3) * 3) / (1 * 4)",
-            GENRES,
+            "Gini(among='shown', corrected=True)@1", (["a"], ["a"], ["b"], ["a"]),
+            "((2 - 3) * 1 + (4 - 3) * 3) / (1 * 4)", GENRES,
         ),
-    )
+    )  # fmt: skip
     better = "lower"
 
     corrected: Annotated[bool, Param("divide by n - 1 instead of n, so that 1 is reached")] = False

@@ -81,13 +81,11 @@ class SNIPS(_OfItems, aliases=("SelfNormalisedIPS",)):
     not_for = "judgments of a random sample of items, and propensities that were not checked"
     examples = (
         Example(
-            "SNIPS(metric='RR', propensity='items')",
-            ("b", "c", "a"),
-            "(4 * 1 + 2 / 3) / (4 + 2)",
+            "SNIPS(metric='RR', propensity='items')", ("b", "c", "a"), "(4 * 1 + 2 / 3) / (4 + 2)",
             HELD | {"judgments": {"a": 1, "b": 1}},
         ),
         Example("SNIPS(metric='R@1', gamma=1)", ("b", "a"), "4 / (4 + 1)", BOUGHT | {"judgments": {"a": 1, "b": 1}}),
-    )
+    )  # fmt: skip
     relevance = "binary"
 
     metric: OneMetric = None
@@ -130,13 +128,11 @@ class IPS(SNIPS, aliases=("InversePropensityScore",)):
     )
     examples = (
         Example(
-            "IPS(metric='RR', propensity='items')",
-            ("b", "c", "a"),
-            "(4 * 1 + 2 / 3) / 2",
+            "IPS(metric='RR', propensity='items')", ("b", "c", "a"), "(4 * 1 + 2 / 3) / 2",
             HELD | {"judgments": {"a": 1, "b": 1}},
         ),
         Example("IPS(metric='RR', propensity='items', clip=0.4)", ("b",), "1 / 0.4", HELD | {"judgments": {"b": 1}}),
-    )
+    )  # fmt: skip
     bounds = (0.0, math.inf)
 
     def divisor(self, weights: Array) -> Array:
@@ -152,12 +148,10 @@ class EffectiveSize(_Population, aliases=("ESS", "EffectiveSampleSize")):
     best_for = "is a propensity-weighted mean decided by a few rare items?"
     examples = (
         Example(
-            "ESS(propensity='items')",
-            (["a"], ["b"]),
-            "(2 + 4) ** 2 / (2 ** 2 + 4 ** 2) / 2",
+            "ESS(propensity='items')", (["a"], ["b"]), "(2 + 4) ** 2 / (2 ** 2 + 4 ** 2) / 2",
             HELD | {"judgments": [{"a": 1}, {"b": 1}]},
         ),
-    )
+    )  # fmt: skip
     better = "neither"
 
     propensity: Propensity = "popularity"

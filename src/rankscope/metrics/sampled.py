@@ -43,12 +43,10 @@ def read_metric(value: Any) -> Any:
 OneMetric = Annotated[
     str | None,
     Param(
-        "a metric by the rank of one relevant item: nDCG@10, R@10, AP, RR",
-        reason_against=reason_against_metric,
-        reads=read_metric,
-        needed=True,
+        "a metric by the rank of one relevant item: nDCG@10, R@10, AP, RR", reason_against=reason_against_metric,
+        reads=read_metric, needed=True,
     ),
-]
+]  # fmt: skip
 
 
 @cache

@@ -111,10 +111,8 @@ class Scores(Result):
             option="per_query",
         ),
         View(
-            "facts",
-            lambda scores: (Col("run"), Col("query_id"), Col("runid"), *map(Col, scores.runs[0].facts)),
-            lambda scores: scores._facts(),
-            option="per_query",
+            "facts", lambda scores: (Col("run"), Col("query_id"), Col("runid"), *map(Col, scores.runs[0].facts)),
+            lambda scores: scores._facts(), option="per_query",
         ),
         View("distribution", SPREAD, lambda scores: scores._spread(), option="distribution"),
         View(
@@ -534,11 +532,9 @@ class Scores(Result):
         own = {note for source in self.inputs for note in source.notes}
         return [
             *(note for source in qrels for note in source.notes),
-            f"read {len(runs)} runs{kind}: {rows} rows, {queries} queries each",
-            *more[:FEW],
-            *([rest] if len(more) > FEW else []),
-            *(note for note in self.notes if note not in own),
-        ]
+            f"read {len(runs)} runs{kind}: {rows} rows, {queries} queries each", *more[:FEW],
+            *([rest] if len(more) > FEW else []), *(note for note in self.notes if note not in own),
+        ]  # fmt: skip
 
     @property
     def _queries_vary(self) -> bool:

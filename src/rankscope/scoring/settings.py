@@ -69,9 +69,7 @@ SETTINGS: dict[str, Setting] = {
         experiments=True,
     ),
     "alpha": Setting(
-        lambda v: _is_number(v) and 0 < v < 0.5,
-        "a number above 0 and below 0.5, like 0.05",
-        logs=True,
+        lambda v: _is_number(v) and 0 < v < 0.5, "a number above 0 and below 0.5, like 0.05", logs=True,
         experiments=True,
     ),
     "tolerance": Setting(
@@ -102,7 +100,7 @@ SETTINGS: dict[str, Setting] = {
         name: Setting(policy.accepts, policy.expects, file=policy.metavar == "FILE")
         for name, policy in POLICIES.items()
     },
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -153,10 +153,8 @@ def table_of(columns: Iterable[Col], rows: Iterable[Any], labels: int = 1, note:
     shown = [column for column in columns if column.head]
     return Table(
         tuple(Column(c.head, c.kind, c.wraps, c.hint, c.queries) for c in shown),
-        tuple(tuple(column.cell(row) for column in shown) for row in rows),
-        labels,
-        note=note,
-    )
+        tuple(tuple(column.cell(row) for column in shown) for row in rows), labels, note=note,
+    )  # fmt: skip
 
 
 HEADER: dict[str, Callable[[Any], Any]] = {  # keys of JSON that are not simply an attribute

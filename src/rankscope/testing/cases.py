@@ -111,11 +111,9 @@ def _table() -> ItemTable:
     }
     for number, features in enumerate(labels.values()):
         features |= {
-            "length": 1 + number % 7,
-            "propensity": 1 / (1 + number % 5),
-            "exposures": 1 + number % 3,
+            "length": 1 + number % 7, "propensity": 1 / (1 + number % 5), "exposures": 1 + number % 3,
             "tokens": number % 3 * 30,
-        }
+        }  # fmt: skip
     return table_of(labels, {"u": ["1", "2"], "v": ["2"]})
 
 

@@ -55,11 +55,9 @@ def law(about: Callable[[Metric], bool] = lambda _: True) -> Callable[[Any], Any
 
 
 def compare_changes(
-    metric: Metric,
-    cases: Sequence[Case],
-    changes: Callable[[Case], Iterable[Case]],
+    metric: Metric, cases: Sequence[Case], changes: Callable[[Case], Iterable[Case]],
     holds: Callable[[Array, Array], Array],
-) -> Violation | None:
+) -> Violation | None:  # fmt: skip
     """Compare the values of each case before and after every change."""
     pairs = [(number, after) for number, case in enumerate(cases) for after in changes(case) if after != case]
     if not pairs:

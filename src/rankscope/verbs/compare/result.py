@@ -267,11 +267,9 @@ class Comparison(ContrastResult):
         scores = self.scores
         inputs = self.measurements.inputs if scores is None else map(input_record, scores.inputs)
         out = {
-            "verdict": list(self.sentences()),
-            "conventions": self.conventions,
-            "inputs": [dict(part) for part in inputs],
-            "data_health": {} if scores is None else scores.data_health,
-        }
+            "verdict": list(self.sentences()), "conventions": self.conventions,
+            "inputs": [dict(part) for part in inputs], "data_health": {} if scores is None else scores.data_health,
+        }  # fmt: skip
         if self.all_pairs:
             out["discriminative_power"] = {m: words.finite(discriminative_power(self.of(m))) for m in self.metrics}
         return out

@@ -243,12 +243,10 @@ class GateResult(Result):
         """Return the verdict for a page, such as the summary of a job."""
         return [
             Heading(f"rankscope gate: {self.status} ({self.candidate} against {self.baseline})"),
-            *map(Paragraph, self.sentences()),
-            self.table(),
-            *(Paragraph(f"{w.code}: {w.message}; {w.hint}") for w in self.warnings),
-            *self._quiet(),
+            *map(Paragraph, self.sentences()), self.table(),
+            *(Paragraph(f"{w.code}: {w.message}; {w.hint}") for w in self.warnings), *self._quiet(),
             Paragraph(self._exit_line, quiet=True),
-        ]
+        ]  # fmt: skip
 
     def _quiet(self) -> list[Paragraph]:
         lines = (" · ".join(self._rules()), " · ".join(self.small_print()))

@@ -18,9 +18,8 @@ from rankscope.scoring.logs import log_of, read_log
 from rankscope.scoring.measurements import Measurements, measure
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.syntax import option_named
-from rankscope.verbs.power.interleaving import InterleavingPlan, plan_interleaving
+from rankscope.verbs.power.interleaving import InterleavingPlan, PolicyPlan, plan_interleaving, plan_policies
 from rankscope.verbs.power.log import ExperimentPlan, lifts_of, plan_of_log
-from rankscope.verbs.power.policies import PolicyPlan, plan_policies
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
 
 # only for plans from logs

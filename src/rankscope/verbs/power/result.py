@@ -255,15 +255,13 @@ class Plan(Result):
         each = list(zip(self._sizes, over.wanted, strict=True))
         return [
             {
-                "metric": over.metric,
-                "pairs": words.count(over.pairs),
-                "run": name,
+                "metric": over.metric, "pairs": words.count(over.pairs), "run": name,
                 "s": _number(getattr(over.deviation, end)),
                 "detects": _number(getattr(over.detectable_difference, end)),
                 **{size: _need(getattr(x.queries_needed, end), getattr(x.power, other)) for size, x in each},
             }
             for name, end, other in ENDS
-        ]
+        ]  # fmt: skip
 
     def _targets_alone(self) -> Table:
         heads = ["difference", "queries needed"]
