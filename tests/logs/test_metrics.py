@@ -251,8 +251,7 @@ def test_columns_that_are_missing_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "expected"),
-    [("ReturnRate", 1 / 2), ("ReturnRate@8", 1.0), ("Retention", 1 / 2), ("Retention@8", 1 / 2)],
+    ("metric", "expected"), [("ReturnRate", 1 / 2), ("ReturnRate@8", 1.0), ("Retention", 1 / 2), ("Retention@8", 1 / 2)]
 )
 def test_a_week_is_meant_where_no_days_are_named(metric: str, expected: float) -> None:
     """One user comes back on the seventh day after the first, another on the eighth."""
