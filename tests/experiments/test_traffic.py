@@ -104,6 +104,7 @@ def test_lists_needed_are_those_of_the_units_needed(found: Any) -> None:
         one = queries_needed(found.deviation, abs(found.preference) * share)
         both = units_needed(found.deviation_of_clicks, abs(found.difference) * share)
         assert found.needed(share) == (math.ceil(one * found.each), math.ceil(both * found.each))
+    assert found.needed() == found.needed(1.0)
     one, both = found.needed(0.1)
     usual = (POWER_OF_80 + LEVEL_OF_5) ** 2 * found.each
     assert one == pytest.approx(usual * (found.deviation / found.preference / 0.1) ** 2, rel=0.01)

@@ -176,3 +176,13 @@ def test_files_of_one_folder_whose_columns_differ_are_told_how(second: list[str]
         pl.DataFrame({column: ["1"] for column in columns}).write_csv(tmp_path / f"{name}.csv")
     with pytest.raises(InputError, match=r"two.csv: its columns differ from .*one.csv " + said):
         rs.read_log(tmp_path)
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_the_files_of_a_folder_have_the_columns_that_its_folders_name(files: int, tmp_path: Path) -> None:
+    for name in ("A", "B")[:files]:
+        (tmp_path / f"variant={name}").mkdir()
+        pl.DataFrame({"user": [f"u{name}"], "spent": [1.0]}).write_csv(tmp_path / f"variant={name}" / "rows.csv")
+    log = rs.read_log(tmp_path)
+    found = log.collect(log.frame.select("unit_id", "variant").sort("unit_id")).rows()
+    assert found == [("uA", "A"), ("uB", "B")][:files]

@@ -112,3 +112,15 @@ def test_a_filter_of_an_experiment_decides() -> None:
         "Share(where=\"event = 'buy'\")",
         "Count(better='higher', where=\"event = 'view'\")",
     ]
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin", "America/New_York"])
+def test_a_time_with_a_zone_is_the_same_moment_in_every_zone_of_the_log(zone: str | None) -> None:
+    log = rs.read_log(
+        {"user": list("abc"), "spent": [1.0, 2.0, 4.0], "time": [f"2024-05-01T{hour}:30:00Z" for hour in (21, 22, 23)]},
+        time_zone=zone,
+    )
+    for at in ("2024-05-01T22:30:00Z", "2024-05-02T00:30:00+02:00"):
+        later, before = (f"Mean(spent, where=\"time {sign} '{at}'\", empty='zero')" for sign in (">=", "<"))
+        found = rs.online(log, [later, before])
+        assert [value.value * 3 for value in found.values] == pytest.approx([2.0 + 4.0, 1.0])

@@ -55,6 +55,20 @@ def test_two_columns_for_a_role_are_noted_unless_one_has_its_name() -> None:
     assert not any("could each be" in note for note in notes)
 
 
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("Mean(spent)", r"^covariate of Mean\(spent\): it is not computed; there are Mean\(orders\) and Quantile\(orders, q=0.5\)"),
+        ("Quantile(orders, q=0.5)", r"^covariate of Quantile\(orders, q=0.5\): a quantile is not adjusted for covariates"),
+    ],
+    ids=["a metric that is not computed", "a quantile"],
+)  # fmt: skip
+def test_a_metric_without_covariates_is_named(metric: str, said: str) -> None:
+    log = {"user": list("abcd"), "variant": list("ABAB"), "orders": [1, 2, 3, 4], "before": [1, 1, 2, 2]}
+    with pytest.raises(InputError, match=said):
+        rs.experiment(log, ["Mean(orders)", "Quantile(orders, q=0.5)"], covariates={metric: "before"})
+
+
 @pytest.mark.parametrize("text", ["=orders", "CTR=", " = "])
 def test_a_covariate_without_a_metric_or_a_column_is_refused(text: str) -> None:
     log = {"user": list("abcd"), "variant": list("ABAB"), "click": [1, 0, 1, 1], "orders": [1, 2, 3, 4]}

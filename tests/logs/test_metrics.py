@@ -248,3 +248,14 @@ def test_columns_that_are_missing_are_named() -> None:
         rs.online(shop(), "SessionLength")
     with pytest.raises(InputError, match="no column 'orders'"):
         rs.online(shop(), "Mean(orders)")
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"), [("ReturnRate", 1 / 2), ("ReturnRate@8", 1.0), ("Retention", 1 / 2), ("Retention@8", 1 / 2)]
+)
+def test_a_week_is_meant_where_no_days_are_named(metric: str, expected: float) -> None:
+    """One user comes back on the seventh day after the first, another on the eighth."""
+    days = {"a": (1, 8), "b": (1, 9), "late": (30,)}
+    rows = [(user, f"2024-05-{day:02}T12:00:00Z", 0) for user, seen in days.items() for day in seen]
+    log = pl.DataFrame(rows, schema=["user", "time", "click"], orient="row")
+    assert rs.online(log, metric)[metric] == pytest.approx(expected), metric

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -71,6 +72,16 @@ def test_totals_up_to_each_day_are_those_of_its_rows(metric: str) -> None:
 )  # fmt: skip
 def test_lists_add_up_unless_one_has_rows_of_two_days(metric: str, over_midnight: bool, adds: bool) -> None:
     assert adds_up(log_of(over_midnight=over_midnight), parse_online(metric), DAY) is adds
+
+
+@pytest.mark.parametrize("part", [12, 1000], ids=["in parts", "at once"])
+def test_one_list_of_two_days_is_enough_not_to_add_up(part: int) -> None:
+    frame = pl.DataFrame({
+        "user": "u", "list_id": [f"l{n // 2}" for n in range(60)], "position": [1, 2] * 30, "click": 0,
+        "time": [START + timedelta(days=n // 20, hours=24 if n == 31 else 0) for n in range(60)],
+    })  # fmt: skip
+    for log, adds in ((frame, False), (frame.filter(pl.col("list_id") != "l15"), True)):
+        assert adds_up(replace(with_days(read_log(log)), part=part), parse_online("ListCTR"), DAY) is adds
 
 
 def asked_again(rows: list[tuple[Any, Any]], within: float) -> tuple[int, int]:

@@ -145,3 +145,13 @@ def test_the_estimated_memory_holds_the_log_and_not_much_more() -> None:
         world: dict[str, Any] = {"users": 2000, "items": 10, "candidates": 12, "queries": 5, **more}
         size = rs.simulate(**world).log.estimated_size()
         assert size < World(**world).size < 20 * size
+
+
+def test_an_effect_is_that_of_each_other_variant_against_the_first() -> None:
+    made = rs.simulate("experiment", users=10, quality=(0.2, 0.5, 0.9), truth=300, metrics=["CTR", "ListCTR"])
+    assert [(one.arm, one.baseline, str(one.metric)) for one in made.effects] == [
+        (name, "control", metric) for name in ("treatment", "treatment_2") for metric in ("CTR", "ListCTR")
+    ]
+    for metric in ("CTR", "ListCTR"):
+        first, second = made["treatment", metric], made["treatment_2", metric]
+        assert first.baseline_value == second.baseline_value < first.value < second.value

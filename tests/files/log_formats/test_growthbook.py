@@ -174,3 +174,16 @@ def test_exposures_that_come_again_and_those_of_nobody_are_counted() -> None:
     assert (
         "3 assignments came again to the same unit and variant: the first of each counts" in log.source.notes
     )  # two of u1, one of u2
+
+
+def test_other_numbers_of_a_metric_are_summed_where_they_are_known_and_other_texts_left_out() -> None:
+    more = {
+        "items": ["1", "NA", None, "4", "5"],
+        "none": ["NA", None, "nan", "", "NA"],
+        "text": ["1", "two", "3", "4", "5"],
+    }
+    log = rs.read_log(given(revenue=ORDERS.with_columns(**{name: pl.Series(cells) for name, cells in more.items()})))
+    assert log.collect(log.frame.select("unit_id", "revenue_items", "revenue_items_before").sort("unit_id")).rows() == [
+        ("u1", 0.0, 1.0), ("u2", 4.0, 0.0), ("u3", 0.0, 0.0),
+    ]  # fmt: skip
+    assert "columns of revenue without numbers are left out: none and text" in log.source.notes

@@ -38,6 +38,8 @@ def test_positions_count_from_one_and_the_chance_is_that_of_the_action_at_its_po
         ("1", 2, 0.0, 0.125, 0.0),
         ("2", 1, 1.0, 0.25, 1.5),
     ]
+    assert "reward is 0 or 1 in all rows: it is also taken as click" in log.source.notes
+    assert "positions are counted from 0 there: 1 is added to all" in log.source.notes
     assert not log.has("p_slate")
     assert not log.has("p_prefix")
     assert not log.has("impression_id")
@@ -74,6 +76,7 @@ def test_slates_are_lists_and_each_of_three_chances_has_its_role() -> None:
         ("1", "3", 3, 0.0, 1 / 6, 1 / 120, 1 / 120, 9.0, 1 / 60),
     ]
     assert not log.has("click")  # the rewards are not all 0 or 1
+    assert not any("taken as click" in note for note in log.source.notes)
     assert rs.online(SLATES, "Mean(reward)")["Mean(reward)"] == (0.5 + 2.0 + 1.0) / 2  # of a slate
     assert rs.check(log).exit_code == 0  # the rules of chances hold: RS608 to RS610
 
@@ -97,6 +100,7 @@ def test_named_it_needs_no_number_of_rounds() -> None:
     arrays = {name: FEEDBACK[name] for name in ("action", "reward", "pscore")}
     log = rs.read_log(arrays, log_format="obp")
     assert log.rows == 4
+    assert not any("positions" in note or "left out" in note for note in log.source.notes)
     assert log.has("p_item_pos")
 
 

@@ -315,3 +315,10 @@ def test_events_without_a_session_are_not_one_session() -> None:
     log = rs.read_log({"queries": QUERIES[:2], "events": [*nobody, *known]})
     clicked = log.collect(log.frame.filter(pl.col("click") > 0).select("impression_id", "item_id", "dwell_s"))
     assert sorted(clicked.rows()) == [("q1", "a", None), ("q1", "b", None), ("q2", "a", 25.0 - 5.0), ("q2", "d", None)]
+
+
+def test_events_may_name_no_more_than_their_query_and_action() -> None:
+    brief = [{"query_id": "q1", "action_name": "scroll"}, {"query_id": "q2", "action_name": "scroll"}]
+    log = rs.read_log({"queries": QUERIES, "events": brief})
+    assert "2 lists, 2 events" in log.source.notes[0]
+    assert {(row[3], row[6]) for row in rows(log, *COLUMNS[:7])} == {(item, 0.0) for item in "abcd"}

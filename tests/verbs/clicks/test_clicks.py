@@ -185,12 +185,15 @@ def test_the_last_sessions_can_be_held_out_and_another_log_tested() -> None:
     assert rs.clicks(swapped(), "PBM", test_log=other).test_lists == other["impression_id"].n_unique()
 
 
-def test_grades_are_engagement_per_look() -> None:
+def test_grades_are_engagement_per_look(tmp_path: Path) -> None:
     log = rows(*[[("a", 1), ("b", 0)], [("a", 1), ("b", 1)], [("b", 0), ("a", 0)]] * 8)
     found = rs.clicks(log, "DCTR(smoothing=0)")
     grades = dict(zip(found.read.pages.pairs.item, found.grades().grade, strict=True))
     assert grades == {"a": pytest.approx(2 / 3), "b": pytest.approx(1 / 3)}  # every place is examined
     assert found.grades().error.tolist() == pytest.approx([np.sqrt(2 / 9 / 24)] * 2)
+    written = [line.split(",")[1:] for line in found.write_qrels(tmp_path / "grades.csv").read_text().splitlines()[1:]]
+    error = f"{np.sqrt(2 / 9 / 24):.4f}"
+    assert written == [["a", "0.6667", "clicks", error, "24.0"], ["b", "0.3333", "clicks", error, "24.0"]]
 
 
 def test_grades_flow_into_evaluate_and_compare(tmp_path: Path) -> None:

@@ -43,3 +43,16 @@ def test_slices_and_days_cut_where_the_whole_experiment_does() -> None:
 )
 def test_an_end_that_would_read_as_zero_gets_more_digits(low: float, text: str) -> None:
     assert words.interval(low, 0.25, digits=2, apart=(0.0,)) == text
+
+
+def test_a_cut_that_would_leave_nothing_is_not_made_and_says_how_few_act() -> None:
+    """Ten of 200 users spend, and a cut at the 90% quantile is a cut at 0."""
+    spent = [float(i % 3 + 1) if i < 10 else 0.0 for i in range(200)]
+    table = pl.DataFrame({"user": range(200), "variant": ["A", "B"] * 100, "spent": spent})
+    found = rs.experiment(table, "Mean(spent)", winsorise=0.9)
+    (caution,) = (one for one in found.warnings if one.code == "RS644")
+    assert "5.0% of users are above its lowest value, and a cut at the 90.0% quantile" in caution.message
+    assert found["B", "Mean(spent)"].value == pytest.approx(sum(spent[1::2]) / 100)
+    higher = rs.experiment(table, "Mean(spent)", winsorise=0.97)
+    assert not [one for one in higher.warnings if one.code == "RS644"]
+    assert higher["B", "Mean(spent)"].metric == "Mean(spent), cut at 1.03", "3% of the way from 1 to 2"

@@ -190,3 +190,38 @@ def test_a_plan_is_for_variants(plan: Path) -> None:
         rs.report(table.with_columns(clicked=1), plan={"primary": "CTR"})
     with pytest.raises(InputError, match="plan is for the log of an experiment"):
         rs.gate({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"q": {"a": 1.0}}, plan=plan)
+
+
+def test_an_option_may_say_what_the_plan_says(plan: Path) -> None:
+    table = users(1, 800)
+    found = rs.experiment(table, plan=plan, primary="Mean(revenue)", alpha=0.1)
+    plan.with_name("plan.toml.looks.json").unlink()
+    assert found.to_dicts() == rs.experiment(table, plan=plan).to_dicts()
+    with pytest.raises(InputError, match="alpha is set by the plan"):
+        rs.experiment(table, plan=plan, alpha=0.2)
+
+
+@pytest.mark.parametrize(("units", "last"), [(1998, False), (2000, True)], ids=["one short", "as planned"])
+def test_the_look_at_the_planned_number_is_the_last(units: int, last: bool, plan: Path) -> None:
+    table = users(4, 3000)
+    first = rs.experiment(table.head(units), plan=plan).look
+    assert first is not None
+    assert first.last == last
+    if last:
+        with pytest.raises(InputError, match="its verdict is final"):
+            rs.experiment(table.head(2400), plan=plan)
+    else:
+        again = rs.experiment(table.head(1999), plan=plan).look
+        second = rs.experiment(table.head(2000), plan=plan).look
+        assert again is not None
+        assert second is not None
+        assert (again.number, again.units) == (1, 1998), "less than a thousandth of the plan is no new look"
+        assert (second.number, second.units, second.earlier, second.last) == (2, 2000, (1998,), True)
+
+
+def test_looks_need_four_units_or_more(plan: Path) -> None:
+    table = users(4, 400)
+    assert rs.experiment(table, plan={"primary": "Mean(revenue)", "looks": {"units": 4}}).look is not None
+    for wrong in (3, True, 4.0):
+        with pytest.raises(InputError, match="looks need the planned number of units"):
+            rs.experiment(table, plan={"primary": "Mean(revenue)", "looks": {"units": wrong}})

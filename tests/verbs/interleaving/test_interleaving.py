@@ -385,12 +385,16 @@ def test_bad_input_is_one_clear_line(log: Any, options: dict[str, Any], words: s
     assert "\n" not in str(caught.value)
 
 
-def test_a_list_in_200_may_have_teams_that_a_draft_cannot_make() -> None:
+@pytest.mark.parametrize("lists", [1, 2, 3])
+def test_two_lists_in_200_may_have_teams_that_a_draft_cannot_make(lists: int) -> None:
     log = made(lists=200)
-    one = log["list_id"][0]
-    wrong = (pl.col("position") == 2) & (pl.col("list_id") == one)
+    wrong = (pl.col("position") == 2) & pl.col("list_id").is_in([f"l{number}" for number in range(lists)])
     odd = log.with_columns(team=pl.when(wrong).then(pl.col("team").shift(1)).otherwise("team"))
-    assert len(list(rs.interleaving(odd).sentences())) > 0
+    if lists <= 2:
+        assert len(list(rs.interleaving(odd).sentences())) > 0
+    else:
+        with pytest.raises(DataError, match="3 of 200 lists have teams that TeamDraft cannot make"):
+            rs.interleaving(odd)
 
 
 # --- interleave
