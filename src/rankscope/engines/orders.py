@@ -73,7 +73,9 @@ def _squeezed(digit: Array) -> Array:
         return digit
     for width, low in ((1, 0x007F007F007F007F), (2, 0x00003FFF00003FFF), (4, 0x000000000FFFFFFF)):
         right = digit & np.uint64(low)
-        digit = ((digit ^ right) >> np.uint64(width)) | right
+        digit = digit ^ right
+        digit >>= np.uint64(width)
+        digit |= right
     return digit
 
 
