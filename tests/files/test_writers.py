@@ -100,13 +100,26 @@ def test_subtopics_are_kept(tmp_path: Path) -> None:
             "a.run",
             "doc_id 'two words' cannot be written in TREC lines; write .csv, .jsonl or .parquet",
         ),
+        ({"q": {"a": 1.0, "": 2.0}}, "a.run", "doc_id '' cannot be written in TREC lines"),
+        ({"q": {"a": 1.0, "#b": 2.0}}, "a.run", "doc_id '#b' cannot be written in TREC lines"),
+        ({"q": {"a": 1.0, "é\u00a0b": 2.0}}, "a.run", "cannot be written in TREC lines"),
         ({"#q": {"a": 1.0}}, "a.run", "query_id '#q' cannot be written in TREC lines"),
         ({"q": {"a": 1.0}, "r": {}}, "a.csv", "a query without documents has no rows; write .json"),
         ({"q": {"a": 1.0}}, "a.run.zst", "only .gz is written; leave .zst out"),
         ({"q": {"a": "high"}}, "a.run", "score 'high' is not a number"),
         ({"q": {"a": 1.0}}, "no/folder/a.run", "cannot be written: No such file or directory"),
     ],
-    ids=["a blank", "a comment", "an empty query", "zstd", "no score", "no folder"],
+    ids=[
+        "a blank",
+        "no id",
+        "a comment as id",
+        "a blank beyond ASCII",
+        "a comment",
+        "an empty query",
+        "zstd",
+        "no score",
+        "no folder",
+    ],
 )
 def test_what_cannot_be_written(run: Any, name: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
