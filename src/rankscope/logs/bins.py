@@ -180,7 +180,7 @@ def sum_in_bins(
             sums.add(numbers, numbering.count, marks, added_up)
         names.append(piece.names[np.concatenate([NOTHING, *first])])
         held.append((np.concatenate([NOTHING, *at]), piece.kept))
-    table = _ids(pl.concat(names))
+    table = as_text(pl.concat(names))
     if table is None:
         return None
     summed = iter(sums.values)
@@ -208,7 +208,7 @@ def sum_at_places(
         names, keys, spots, runs, places = piece
         numbering = numbering or Numbering(_bits(spots, log.rows))
         numbers, new = numbering.number(keys, spots)
-        if numbering.full or _ids(names[new].to_frame()) is None:
+        if numbering.full or as_text(names[new].to_frame()) is None:
             return None
         found.append((np.repeat(numbers.astype(np.int32), runs), places))
     assert numbering is not None  # a log has a piece
@@ -312,7 +312,7 @@ def _bits(spots: Keys, rows: int) -> int:
     return largest if largest <= MOST else rows.bit_length() - 2
 
 
-def _ids(names: pl.DataFrame) -> pl.DataFrame | None:
+def as_text(names: pl.DataFrame) -> pl.DataFrame | None:
     """Columns of ids as text; None where one is empty or has a blank, so that all are to be stripped."""
     ids = [name for name in names.columns if name in COLUMNS and COLUMNS[name].kind == "id"]
     for name in ids:
