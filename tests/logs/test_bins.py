@@ -23,7 +23,7 @@ from rankscope.logs.base import OnlineMetric, RatioParts, parse_online_metrics
 from rankscope.logs.bins import Numbering, sum_in_bins
 from rankscope.logs.cuts import DAY, with_days
 from rankscope.logs.metrics import CTR
-from rankscope.logs.rollup import UnitTotals, roll_up
+from rankscope.logs.rollup import UnitTotals, roll_up, roll_up_parts
 
 ROWS, PIECE = 3000, 700
 METRICS = "CTR CVR RPM OrderValue Mean(revenue) SatisfiedClicks"
@@ -311,3 +311,64 @@ def test_whether_an_id_is_empty_is_read_from_the_footer_if_it_says_so(
     assert len(asked) - 1 == (looks or not statistics)
     some = watched.turned(lambda frame: frame.with_columns(variant=pl.lit(None, pl.String)))
     assert some.some_empty("variant")  # what a file says holds for its own rows
+
+
+PLACES: dict[str, tuple[Callable[[np.ndarray[Any, Any]], Any], bool]] = {
+    "near each other": (lambda n: n % 5 + 1, True),
+    "below zero": (lambda n: n % 5 - 3, True),
+    "one": (lambda n: n * 0 + 7, True),
+    "rarely deep": (lambda n: np.where(n == 0, 4000, n % 3), False),
+    "beyond 32 bits": (lambda n: np.where(n == 0, 1 << 40, n % 3), False),
+}
+
+
+def _rows(units: UnitTotals) -> list[list[float]]:
+    return sorted(np.vstack([units.numerators, units.denominators]).T.tolist())
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize(
+    ("ids", "places"), [(ids, "near each other") for ids in IDS] + [("short texts", places) for places in PLACES]
+)
+def test_bins_of_places_have_the_sums_of_grouping(monkeypatch: pytest.MonkeyPatch, ids: str, places: str) -> None:
+    numbers, dense = PLACES[places]
+    table, asked = _table(ids, "numbers"), list[bool]()
+    table = table.with_columns(position=pl.Series(numbers(np.random.default_rng(2).integers(0, 50, ROWS))))
+    log, metrics = read_log(table), parse_online_metrics(f"{METRICS} Count")
+
+    def watched(*given: Any) -> Any:
+        found = bins.sum_at_places(*given)
+        asked.append(found is not None)
+        return found
+
+    monkeypatch.setattr(rollup, "sum_at_places", watched)
+    fast = dict(roll_up_parts(log, metrics, "position"))
+    monkeypatch.setattr(rollup, "sum_at_places", lambda *_: None)
+    slow = dict(roll_up_parts(log, metrics, "position"))
+    binned = ids not in {"texts with blanks at their ends", "a unit a row"}
+    assert asked == [dense and binned]
+    assert [*fast] == [*slow] == sorted(table["position"].unique().to_list())
+    for value, units in slow.items():
+        one = fast[value]
+        assert (one.count, one.unit, one.noun, one.metrics) == (units.count, units.unit, units.noun, units.metrics)
+        np.testing.assert_allclose(_rows(one), _rows(units), rtol=1e-13)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("column", ["user_id", "position"])
+def test_rows_without_a_unit_or_a_place_are_left_to_grouping(column: str) -> None:
+    table = _table("short texts", "numbers").with_columns(position=pl.int_range(pl.len()) % 4 + 1)
+    log = read_log(table.with_columns(pl.when(pl.int_range(pl.len()) != 1500).then(pl.col(column)).alias(column)))
+    if column == "user_id":
+        with pytest.raises(DataError, match="1 row names no user"):
+            [*roll_up_parts(log, [CTR()], "position")]
+    else:
+        assert [value for value, _ in roll_up_parts(log, [CTR()], "position")] == [1, 2, 3, 4, None]
+
+
+def test_a_metric_of_literals_alone_counts_all_rows_of_a_place() -> None:
+    log = read_log({"user": ["a", "b", "a"], "item": ["x"] * 3, "position": [1, 1, 2]})
+    found = {
+        value: units.numerators.sum() for value, units in roll_up_parts(log, parse_online_metrics("Count"), "position")
+    }
+    assert found == {1: 2.0, 2: 1.0}

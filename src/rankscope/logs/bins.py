@@ -22,6 +22,7 @@ from rankscope.parallel import map_parts
 LEVELS = 8  # tables in which a key looks for a place
 FEWEST, MOST = 10, 24  # bits of a place
 BITS = 8  # columns of what is true or false that are counted together
+SPARSE = 2  # bins per row from which on those of all units at all places are too many
 STEP = 1 << 16  # rows that are summed at once, so that all that is made of them stays in the cache
 # 2 ** 64 over the golden ratio: products with it differ in their first bits if numbers differ at all
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -179,7 +180,7 @@ def sum_in_bins(
             sums.add(numbers, numbering.count, marks, added_up)
         names.append(piece.names[np.concatenate([NOTHING, *first])])
         held.append((np.concatenate([NOTHING, *at]), piece.kept))
-    table = _ids(pl.concat(names))
+    table = as_text(pl.concat(names))
     if table is None:
         return None
     summed = iter(sums.values)
@@ -191,6 +192,73 @@ def sum_in_bins(
     at_all = np.concatenate([at for at, _ in held])
     rows_kept = (np.concatenate([columns[i] for _, columns in held]) for i in range(len(values)))
     return units, {n: UnitRows.of_numbers(rows, at_all, len(table)) for n, rows in zip(values, rows_kept, strict=True)}
+
+
+def sum_at_places(
+    log: Log, unit: str, column: str, added: Mapping[str, pl.Expr]
+) -> Iterator[tuple[int, pl.DataFrame]] | None:
+    """The sums of what rows add at each number of a column, such as a position: a row for each unit that is there, with the number of its ``rows``.
+
+    Each unit has a bin at each place, so no pair of them is looked for. None where rows must be grouped, or most bins would be empty.
+    """
+    numbering, found = None, list[tuple[NDArray[np.int32], NDArray[np.int32]]]()
+    for piece in map_parts(lambda rows: _placed(log.collect(rows.select(unit, column))), log.pieces):
+        if piece is None:
+            return None
+        names, keys, spots, runs, places = piece
+        numbering = numbering or Numbering(_bits(spots, log.rows))
+        numbers, new = numbering.number(keys, spots)
+        if numbering.full or as_text(names[new].to_frame()) is None:
+            return None
+        found.append((np.repeat(numbers.astype(np.int32), runs), places))
+    assert numbering is not None  # a log has a piece
+    at = range(int(min(places.min() for _, places in found)), int(max(places.max() for _, places in found)) + 1)
+    if numbering.count * len(at) > SPARSE * log.rows:
+        return None
+    return _at_places(log, column, added, found, numbering.count, at)
+
+
+_Placed: TypeAlias = tuple[pl.Series, Keys, Keys, Numbers, NDArray[np.int32]]
+
+
+def _placed(table: pl.DataFrame) -> _Placed | None:
+    """The unit of each run of rows of one unit, its key and spot, how long runs are, and the place of each row; None as in ``_piece``."""
+    unit = table.to_series(0)
+    whole = len(table) and unit.dtype in HASHED and table.dtypes[1] in WHOLE
+    places = table.to_series(1).cast(pl.Int32, strict=False) if whole else None
+    if places is None or unit.null_count() or places.null_count():
+        return None
+    keys, spots = keys_of(unit)
+    first = np.append(True, keys[1:] != keys[:-1])
+    runs = np.diff(np.flatnonzero(first), append=len(keys))
+    return unit.filter(pl.Series(first)), keys[first], spots[first], runs, places.to_numpy()
+
+
+def _at_places(
+    log: Log, column: str, added: Mapping[str, pl.Expr], found: list[tuple[NDArray[np.int32], NDArray[np.int32]]], units: int, at: range
+) -> Iterator[tuple[int, pl.DataFrame]]:  # fmt: skip
+    """Sum rows whose units and places were ``found`` into bins, place after place: only those which are not as most are go to a bin."""
+    columns = [pl.col(column), *(value.alias(name) for name, value in added.items())]  # a literal alone is one row
+    rows = np.zeros(len(at) * units, dtype=np.int32)
+    sums, usual = dict[str, Array](), dict[str, bool]()
+    tables = map_parts(lambda part: log.collect(part.select(columns)), log.pieces)
+    for (unit, place), table in zip(found, tables, strict=True):
+        bins = (place.astype(np.int64) - at.start) * units + unit
+        np.add.at(rows, bins, 1)
+        for name in added:
+            flag = table[name].dtype == pl.Boolean
+            known = table[name].fill_null(value=False) if flag else table[name].cast(pl.Float64).fill_null(0.0)
+            values = known.to_numpy()
+            most = usual.setdefault(name, bool(flag and 2 * np.count_nonzero(values) > len(values)))
+            here = np.flatnonzero(values != most)
+            into = sums.setdefault(name, np.zeros(len(rows), dtype=np.int32 if flag else np.float64))
+            np.add.at(into, bins[here], (-1 if most else 1) if flag else values[here])
+    for i, number in enumerate(at):
+        part = slice(i * units, (i + 1) * units)
+        here = np.flatnonzero(rows[part])
+        own = {n: (rows[part] + into[part] if usual[n] else into[part])[here] for n, into in sums.items()}
+        if len(here):
+            yield number, pl.DataFrame({**own, "rows": rows[part][here]}).with_columns(pl.all().cast(pl.Float64))
 
 
 def _pieces(
@@ -244,7 +312,7 @@ def _bits(spots: Keys, rows: int) -> int:
     return largest if largest <= MOST else rows.bit_length() - 2
 
 
-def _ids(names: pl.DataFrame) -> pl.DataFrame | None:
+def as_text(names: pl.DataFrame) -> pl.DataFrame | None:
     """Columns of ids as text; None where one is empty or has a blank, so that all are to be stripped."""
     ids = [name for name in names.columns if name in COLUMNS and COLUMNS[name].kind == "id"]
     for name in ids:

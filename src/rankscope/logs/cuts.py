@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from rankscope.errors import DataError, InputError
 from rankscope.impressions import Log
-from rankscope.lists import Array
 from rankscope.logs.base import Earning
 from rankscope.logs.health import LogHealth
-from rankscope.logs.rollup import UnitTotals, merge_rows
+from rankscope.logs.rollup import merge_rows
 
 DAY, LATE = " day", " late"  # no column of a log is called so
 THE_DAY = pl.col("timestamp").dt.date().alias(DAY)
@@ -124,13 +122,3 @@ def slice_names(log: Log, source: Any, option: str = "slices", like: str = "coun
     whole = {*log.roles.values(), *log.roles, *log.attributes}  # a name may have a comma of its own
     parts = [part.strip() for name in map(str, names) for part in ([name] if name in whole else name.split(","))]
     return list(dict.fromkeys(parts))
-
-
-def parts_by(units: UnitTotals, column: str, most: int = 0) -> Iterator[tuple[Any, Array]]:
-    """Each value of a column with the places of its units, in the order of the values; at most so many, those with the most units."""
-    places = units.groups[column].rename("value").to_frame().with_row_index("at")
-    groups = places.group_by("value").agg("at", pl.len().alias("units"))
-    if most:
-        groups = groups.sort("units", "value", descending=[True, False], nulls_last=True).head(most)
-    for value, places, _ in groups.sort("value", nulls_last=True).iter_rows():
-        yield value, np.sort(np.asarray(places, dtype=np.int64))

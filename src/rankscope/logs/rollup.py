@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -15,8 +15,9 @@ from rankscope.errors import DataError
 from rankscope.impressions import COLUMNS, ROWS, Log, Merged, first_known
 from rankscope.lists import Array
 from rankscope.logs.base import KEYS, Earning, Level, OnlineMetric, RatioParts, before_of
-from rankscope.logs.bins import sum_in_bins
+from rankscope.logs.bins import as_text, sum_at_places, sum_in_bins
 from rankscope.logs.rows import UnitRows
+from rankscope.parallel import map_parts
 
 # what a unit is where the log names none, the widest first
 UNITS = ("unit_id", "session_id", "impression_id")
@@ -261,6 +262,36 @@ def roll_up(
             f"{log.label}: {words.counted(count, 'row names', 'rows name')} no {log.unit_noun} ({log.roles[unit]} is empty): "
             "give each visitor an id, or leave these rows out"
         )
+    groups, named = {name: table[name] for name in (*by, *attributes)}, table[unit] if ids and unit else None
+    return replace(_totals(log, metrics, parts, table, unit, held), groups=groups, end=end, ids=named)
+
+
+def roll_up_parts(
+    log: Log, metrics: Sequence[OnlineMetric], column: str, most: int = 0
+) -> Iterator[tuple[Any, UnitTotals]]:
+    """Yield each value of a column, in order, with the roll-up of its rows; of at most so many values, those with the most units."""
+    unit, rowwise = unit_of(log), all(metric.rowwise for metric in metrics)
+    parts = [metric.parts(log, None) for metric in metrics] if rowwise else []
+    by_place = rowwise and unit and not most and all(part.level == "row" for part in parts)
+    if by_place and log.elsewhere is None and not _is_merged(log, metrics, [unit, column]):
+        for metric in metrics:
+            log.require(metric.columns(log), str(metric))
+        added = {name: value for i, part in enumerate(parts) for name, value in _columns(i, part).items()}
+        if (places := sum_at_places(log, unit, column, added)) is not None:
+            yield from ((value, _totals(log, metrics, parts, table, unit, {})) for value, table in places)
+            return
+    units = roll_up(log, metrics, [column])
+    counts = units.groups[column].rename("value").value_counts(name="units")
+    if most:
+        counts = counts.sort("units", "value", descending=[True, False], nulls_last=True).head(most)
+    for value in counts["value"].sort(nulls_last=True):
+        yield value, units.filter(units.groups[column].eq_missing(value))
+
+
+def _totals(
+    log: Log, metrics: Sequence[Earning], parts: Sequence[RatioParts], table: pl.DataFrame, unit: str, held: Mapping[str, UnitRows]
+) -> UnitTotals:  # fmt: skip
+    """The totals of units from a table of their sums. Raises DataError for a number that is too large or too small."""
     above, below = np.zeros((len(parts), len(table))), np.ones((len(parts), len(table)))
     for i, (metric, part) in enumerate(zip(metrics, parts, strict=True)):
         if part.level == "values":
@@ -276,9 +307,9 @@ def roll_up(
             )
     censored = tuple(int(table[f"c{i}"].sum()) if p.censored is not None else 0 for i, p in enumerate(parts))
     return UnitTotals(
-        tuple(metrics), above, below, {name: table[name] for name in (*by, *attributes)}, unit,
+        tuple(metrics), above, below, {}, unit,
         log.unit_noun if unit == "unit_id" else {"session_id": "session", "impression_id": "list", "": "row"}[unit],
-        int(table["rows"].sum()), censored, end, table[unit] if ids and unit else None,
+        int(table["rows"].sum()), censored, None, None,
         {metrics[int(name[1:])]: values for name, values in held.items()},
     )  # fmt: skip
 
@@ -479,23 +510,31 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
         rows = frame.select(*seen, *added).group_by(*seen, maintain_order=True)
         return rows.agg(*sums, pl.len().cast(pl.Int64).alias(ROWS))
 
-    table = log.gather(merge, unit, ids if plain else ())
+    table = None
+    if plain and len(log.pieces) > 1:  # piece after piece, and then what each gave: in a fraction of the memory
+        pieces = as_text(pl.concat(map_parts(lambda piece: log.collect(merge(piece)), log.pieces)))
+        again = [*sums, pl.col(ROWS).sum()]
+        table = None if pieces is None else pieces.group_by(*seen, maintain_order=True).agg(*again)
+    if table is None:
+        table = log.gather(merge, unit, ids if plain else ())
     return Merged(log.frame, table, (unit, *by), tuple(metric for metric, _ in both))
+
+
+def _is_merged(log: Log, metrics: Sequence[Earning], keys: Sequence[str]) -> bool:
+    """True if there are merged rows for a roll-up."""
+    merged = log.merged
+    if merged is None or merged.frame is not log.frame:
+        return False
+    return {*keys} <= {*merged.by} and {*metrics} <= {*merged.metrics}
 
 
 def _of_merged(
     log: Log, metrics: Sequence[Earning], parts: Sequence[RatioParts], keys: Sequence[str]
 ) -> pl.LazyFrame | None:
     """Return the query of a roll-up from merged rows, or None if there are none for it."""
-    merged = log.merged
-    if (
-        merged is None
-        or merged.frame is not log.frame
-        or not {*keys} <= {*merged.by}
-        or not {*metrics} <= {*merged.metrics}
-    ):
+    if not _is_merged(log, metrics, keys):
         return None
-    own = []
+    merged, own = cast("Merged", log.merged), []
     for metric, part in zip(metrics, parts, strict=True):
         at = merged.metrics.index(metric)
         below = None if part.denominator is None else pl.col(f"d{at}")

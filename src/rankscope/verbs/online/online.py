@@ -14,12 +14,12 @@ from rankscope.errors import DataError, InputError
 from rankscope.impressions import COLUMNS, Log
 from rankscope.inference.base import Bounds, check_between
 from rankscope.inference.order_statistics import quantile_of
-from rankscope.lists import Array, exact_sum
+from rankscope.lists import exact_sum
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
-from rankscope.logs.cuts import DAY, column_of, parts_by, slice_names, with_days, with_merged_rows, with_positions
+from rankscope.logs.cuts import DAY, column_of, slice_names, with_days, with_merged_rows, with_positions
 from rankscope.logs.health import LogHealth, empty_cells, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
-from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
+from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up, roll_up_parts
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import ratio_parts
 from rankscope.panels.samples import Measure
@@ -69,7 +69,7 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     read = with_merged_rows(read, chosen, [column_of(read, name) for name in slice_names(read, slices)])
     units = roll_up(read, chosen)
     health = replace(health, facts=(*health.facts, *empty_cells(read, units, health.facts)))
-    values = [_value(units, metric, np.arange(units.count), level) for metric in chosen]
+    values = [_value(units, metric, level) for metric in chosen]
     if not metrics:  # what was not observed for long enough was not asked for either
         values = [one for one in values if one.denominator or not one.metric.windowed] or values
     chosen = [one.metric for one in values]
@@ -109,12 +109,12 @@ def _remarks(values: Sequence[OnlineValue], noun: str) -> Iterator[str]:
 # --- one value ------------------------------------------------------------------------------------------------------
 
 
-def _value(units: UnitTotals, metric: OnlineMetric, inside: Array, level: float, **part: Any) -> OnlineValue:
-    """A metric over some of the units (by their places), with its interval."""
+def _value(units: UnitTotals, metric: OnlineMetric, level: float, **part: Any) -> OnlineValue:
+    """A metric over units, with its interval."""
     if isinstance(metric, Quantile):
-        return _quantile(units, metric, inside, level, **part)
+        return _quantile(units, metric, level, **part)
     row = units.metrics.index(metric)
-    above, below = units.numerators[row][inside], units.denominators[row][inside]
+    above, below = units.numerators[row], units.denominators[row]
     censored = 0
     if metric.leaves_out() or not units.unit:
         seen = below != 0
@@ -131,11 +131,11 @@ def _value(units: UnitTotals, metric: OnlineMetric, inside: Array, level: float,
     return OnlineValue(metric, value, bounds, len(above), over, under, censored, **part)
 
 
-def _quantile(units: UnitTotals, metric: Quantile, inside: Array, level: float, **part: Any) -> OnlineValue:
-    """A quantile over some of the units, with its interval; above the line are the rows at or below it."""
-    rows = units.rows_of(metric, inside)
+def _quantile(units: UnitTotals, metric: Quantile, level: float, **part: Any) -> OnlineValue:
+    """A quantile over units, with its interval; above the line are the rows at or below it."""
+    rows = units.rows_of(metric)
     quantile = quantile_of(rows.values, rows.units, metric.q, level)
-    count = len(inside) if units.unit else quantile.rows
+    count = units.count if units.unit else quantile.rows
     below, known = float(quantile.below), float(quantile.rows)
     return OnlineValue(metric, quantile.value, quantile.bounds, count, below, known, needed=quantile.needed, **part)
 
@@ -145,13 +145,11 @@ def _quantile(units: UnitTotals, metric: Quantile, inside: Array, level: float, 
 
 def _parts(log: Log, metrics: Sequence[OnlineMetric], level: float, column: str, **part: Any) -> list[OnlineValue]:
     """The metrics for each value of a column, metric by metric; of many values those with the most units."""
-    units = roll_up(log, metrics, [column])
-    most = MAX_VALUES if part else 0
-    groups = list(parts_by(units, column, most))
-    columns = [
-        [_value(units, metric, inside, level, part=value, **part) for value, inside in groups] for metric in metrics
+    found = [
+        [_value(units, metric, level, part=value, **part) for metric in metrics]
+        for value, units in roll_up_parts(log, metrics, column, MAX_VALUES if part else 0)
     ]
-    return [replace(one, decimals=decimals_of(column)) for column in columns for one in column]
+    return [replace(one, decimals=decimals_of(column)) for column in zip(*found, strict=True) for one in column]
 
 
 def _over(
