@@ -118,7 +118,7 @@ class _Table:
     worth: ClassVar[str]
 
     def having(self, rows: pl.DataFrame, **changes: Any) -> Self:
-        """The table with these rows, whose ids may still be whole numbers. ``frame``, with ids as texts, is made when it is asked for."""
+        """The table with these rows, with ids that may be whole numbers. ``frame``, with ids as texts, is made on first use."""
         made: Any = object.__new__(Qrels if isinstance(self, Qrels) else type(self))
         kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "frame"}
         vars(made).update(kept | changes, held=rows)
@@ -128,7 +128,7 @@ class _Table:
 
         @property
         def held(self) -> pl.DataFrame:
-            """The rows, whose ids may still be whole numbers."""
+            """The rows, with ids that may be whole numbers."""
 
     else:
 

@@ -119,7 +119,7 @@ def slices(count: int, size: int | None = None) -> Iterator[slice]:
 
 
 def by_parts(count: int, make: Callable[[slice], NDArray[Any]], dtype: Any = np.float64) -> NDArray[Any]:
-    """Return what ``make`` gives for all rows, made a few rows at a time: arrays of all rows take longer to get than to fill.
+    """Return the result of ``make`` for all rows, made a few rows at a time: memory for large arrays takes longer than their numbers.
 
     >>> by_parts(3, lambda rows: np.array([1.0, 2.0, 4.0])[rows] / 2).tolist()
     [0.5, 1.0, 2.0]
@@ -131,7 +131,7 @@ def by_parts(count: int, make: Callable[[slice], NDArray[Any]], dtype: Any = np.
 
 
 def sum_cells(count: int, size: int, make: Callable[[slice], tuple[Codes, Array]]) -> tuple[Array, Array]:
-    """Return the sum of each cell and its number of rows. ``make`` gives the cells and the values of some rows."""
+    """Return the sum of each cell and its number of rows. ``make`` returns the cells and the values of some rows."""
     sums, counts = np.zeros((2, size))
     for part in slices(count, max(STEP, size)):
         cell, values = make(part)

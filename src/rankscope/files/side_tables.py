@@ -346,7 +346,7 @@ class Interactions:
 
     @cached_property
     def rows(self) -> pl.DataFrame:
-        """The interactions, whose ids may still be whole numbers."""
+        """The interactions, with ids that may be whole numbers."""
         return interactions_of(self.source, whole=True)
 
     @property

@@ -74,7 +74,7 @@ def _run_lines(run: Run, path: str | Path, tag: str) -> bytes:
     data = stream.getvalue()
     signs = np.frombuffer(data, np.uint8)
     blank = signs <= ord(" ")
-    # six blanks a line and none beside another: only then need no id be looked at
+    # six blanks per line, no two side by side: then no id has a blank
     if (
         not data.isascii()
         or b"#" in data

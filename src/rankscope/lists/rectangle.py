@@ -252,11 +252,11 @@ class Lists:
 
 
 class UnfilledLists(Lists):
-    """Rankings whose cells are filled on first use, as metrics of items need none."""
+    """Rankings whose cells are filled on first use: metrics of items need no cells."""
 
     @classmethod
     def later(cls, fill: Callable[[], dict[str, Array]], **known: Any) -> UnfilledLists:
-        """Take a function that returns the columns of the cells, and what is known already."""
+        """Take a function that returns the columns of the cells, and the known attributes."""
         made = object.__new__(cls)
         vars(made).update(
             {one.name: one.default_factory() for one in fields(Lists) if one.default_factory is not MISSING}

@@ -197,9 +197,9 @@ def sum_in_bins(
 def sum_at_places(
     log: Log, unit: str, column: str, added: Mapping[str, pl.Expr]
 ) -> Iterator[tuple[int, pl.DataFrame]] | None:
-    """The sums of what rows add at each number of a column, such as a position: a row for each unit that is there, with the number of its ``rows``.
+    """The sums at each number of a column, such as a position: one row per unit with rows there, and the number of its ``rows``.
 
-    Each unit has a bin at each place, so no pair of them is looked for. None where rows must be grouped, or most bins would be empty.
+    Each unit has a bin at each place, so no pair is searched. None if rows must be grouped, or if most bins would be empty.
     """
     numbering, found = None, list[tuple[NDArray[np.int32], NDArray[np.int32]]]()
     for piece in map_parts(lambda rows: _placed(log.collect(rows.select(unit, column))), log.pieces):
@@ -237,7 +237,7 @@ def _placed(table: pl.DataFrame) -> _Placed | None:
 def _at_places(
     log: Log, column: str, added: Mapping[str, pl.Expr], found: list[tuple[NDArray[np.int32], NDArray[np.int32]]], units: int, at: range
 ) -> Iterator[tuple[int, pl.DataFrame]]:  # fmt: skip
-    """Sum rows whose units and places were ``found`` into bins, place after place: only those which are not as most are go to a bin."""
+    """Sum rows with known units and places into bins, one place after another: only rows that differ from most rows go to a bin."""
     columns = [pl.col(column), *(value.alias(name) for name, value in added.items())]  # a literal alone is one row
     rows = np.zeros(len(at) * units, dtype=np.int32)
     sums, usual = dict[str, Array](), dict[str, bool]()

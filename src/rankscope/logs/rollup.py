@@ -511,7 +511,7 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
         return rows.agg(*sums, pl.len().cast(pl.Int64).alias(ROWS))
 
     table = None
-    if plain and len(log.pieces) > 1:  # piece after piece, and then what each gave: in a fraction of the memory
+    if plain and len(log.pieces) > 1:  # first each piece, then their results: in a fraction of the memory
         pieces = as_text(pl.concat(map_parts(lambda piece: log.collect(merge(piece)), log.pieces)))
         again = [*sums, pl.col(ROWS).sum()]
         table = None if pieces is None else pieces.group_by(*seen, maintain_order=True).agg(*again)

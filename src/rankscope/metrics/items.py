@@ -30,7 +30,7 @@ class _OfItems(Metric):
     settled_by_grade = False
 
     def taken_apart(self, lists: Lists) -> Terms:
-        """The terms over every item down to the cutoff. Judged documents are not cut, as none is looked at."""
+        """The terms over every item down to the cutoff. Judged documents are not cut, as they are not used."""
         self.ready()
         return self.terms(lists)
 
