@@ -180,6 +180,19 @@ def test_too_few_rows_beyond_are_told_and_nothing_is_inferred(test: str | None) 
     assert "it takes about " in found.contrasts[0].relative[1].reason
 
 
+def test_the_caution_and_the_sentence_of_one_variant_name_one_number_of_rows() -> None:
+    compared = 0
+    for seed in range(17, 25):
+        found = rs.experiment(made(seed, users=200), "Quantile(wait, q=0.999)")
+        (caution,) = (caution for caution in found.warnings if caution.code == "RS641")
+        needed, count = caution.message.partition("needs about ")[2].split(" rows, and there are ")
+        text = list(found.sentences())[1]
+        if f" {count} rows, and it takes about" in text:
+            compared += 1
+            assert f"it takes about {needed}." in text
+    assert compared > 2
+
+
 def test_enough_rows_are_not_warned_of() -> None:
     assert not rs.experiment(made(18), WAIT).warnings
 

@@ -184,6 +184,11 @@ def test_what_is_wrong_is_found_in_parts(parts: int, seed: int) -> None:
     ]
     assert "differs between variants de and fr" in apart[0][0].message
     assert [f.message for f in apart[0]] == [f.message for f in apart[1]]
+    own = pl.col("position") - (pl.col("user") == "u3").cast(pl.Int64)
+    low = rs.read_log(rows.with_columns(position=own))
+    for one in (low, scattered(low, parts, seed)[0]):
+        (lowest,) = examine(one).of("RS601")
+        assert "positions start at 0" in lowest.message
 
 
 def test_a_log_of_many_rows_is_grouped_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

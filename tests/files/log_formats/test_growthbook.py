@@ -177,7 +177,7 @@ def test_exposures_that_come_again_and_those_of_nobody_are_counted() -> None:
 
 
 def test_other_numbers_of_a_metric_are_summed_where_they_are_known_and_other_texts_left_out() -> None:
-    more = {
+    more: dict[str, Any] = {
         "items": ["1", "NA", None, "4", "5"],
         "none": ["NA", None, "nan", "", "NA"],
         "text": ["1", "two", "3", "4", "5"],

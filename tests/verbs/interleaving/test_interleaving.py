@@ -233,6 +233,11 @@ def test_lists_on_which_rankers_agree_are_told_with_their_preference() -> None:
     ranks = {"rank_a": [1, 2] * 4, "rank_b": [1, 2] * 3 + [2, 1]}
     sentences = list(rs.interleaving(lists | ranks).sentences())
     assert any("If rankers agree, the preference is +0.333 on 3 lists (p = " in said for said in sentences), sentences
+    one = log_of(("u1", "ab", "10"), ("u4", "ba", "10"), ("u5", "ab", "01"))
+    found = rs.interleaving(one | {"rank_a": [1, 2, 2, 1, 1, 2], "rank_b": [1, 2, 1, 2, 2, 1]})
+    said = [text for text in found.sentences() if "on 1 list " in text]
+    assert said, "one list says nothing of chance"
+    assert "the preference is +1.000 on 1 list (p = 1.00)" in said[0]
 
 
 def test_a_baseline_is_named_last() -> None:

@@ -355,7 +355,7 @@ def test_click_rate_by_position_of_a_search_log(shared_data: Any) -> None:
         pytest.param(
             {"item": ["a"], "click": [1]},
             {"columns": {"click": "taps"}},
-            "'click' has the unknown role 'taps'",
+            "columns: 'click' has the unknown role 'taps'",
             id="a role that there is not",
         ),
         pytest.param({"item": ["a"], "click": [1]}, {"level": 95}, "level is between 0 and 1", id="a level in percent"),
