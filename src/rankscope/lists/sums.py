@@ -16,6 +16,7 @@ LOG2_DISCOUNTS = np.array([0.0, *(1.0 / math.log2(r + 1) for r in range(1, 2_048
 MAX_COLUMNS = 32
 MIN_ROWS = 256
 BLOCK = 1 << 14  # numbers that are split at once and fit the processor's cache
+EXACT = 2.0**53  # whole numbers up to it are exact
 MAX_SPLIT = 1e250  # larger numbers are not split
 
 
@@ -49,10 +50,16 @@ def exact_sum(values: Array) -> float:
     0.1
     """
     values = np.asarray(values, dtype=float).ravel()
-    if len(values) < MIN_ROWS or not float(np.abs(values).max()) < MAX_SPLIT:
+    if len(values) < MIN_ROWS or not (largest := max(float(values.max()), -float(values.min()))) < MAX_SPLIT:
         return math.fsum(values.tolist())
+    if len(values) * largest < EXACT and _are_whole(values[:MIN_ROWS]) and _are_whole(values):
+        return float(values.sum()) + 0.0  # no partial sum is rounded, and none is -0
     blocks = (values[at : at + BLOCK] for at in range(0, len(values), BLOCK))
     return math.fsum(chain.from_iterable(map(_sums_without_rounding, blocks)))
+
+
+def _are_whole(values: Array) -> bool:
+    return bool((np.rint(values) == values).all())
 
 
 def _sums_without_rounding(values: Array) -> Iterator[float]:

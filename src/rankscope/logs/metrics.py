@@ -13,7 +13,7 @@ import polars as pl
 from rankscope import words
 from rankscope.declared import Param, required_parameters
 from rankscope.errors import InputError
-from rankscope.impressions import COLUMNS, OUTCOMES, Log
+from rankscope.impressions import COLUMNS, OUTCOMES, Log, one_key
 from rankscope.logs.base import Column, Days, Direction, OnlineMetric, RatioParts
 from rankscope.logs.conditions import condition_of, why_no_condition
 from rankscope.logs.rollup import unit_of
@@ -271,7 +271,9 @@ def _queries(again: pl.Expr, rows: pl.LazyFrame, groups: list[str]) -> pl.LazyFr
     others = rows.select(*groups, query, at).filter(~alike([*groups, "query_id", "timestamp"], 1))
     once = others.unique(maintain_order=True)
     starts = query.is_not_null() & ~(alike(groups, 1) & (query == query.shift(1)).fill_null(value=False))
-    ordered = once.sort(*groups, at, maintain_order=True).filter(starts)
+    # two sorts by a column each take a fifth of one by several, which Polars makes of them if no column is between
+    ordered = once.sort(at, maintain_order=True).with_row_index(" row").sort(one_key(groups), maintain_order=True)
+    ordered = ordered.filter(starts)
     return ordered.with_columns(alike(groups, -1).alias(" next")).with_columns(again.alias(" again"))
 
 

@@ -134,18 +134,20 @@ def parts_of_error(moved: Array, shares: Array | None) -> Array:
     return np.asarray(moved / rest_of(shares) * (math.sqrt((there - 1) / there) / count))
 
 
-def ratio_parts(numerators: Array, denominators: Array) -> Array:
+def ratio_parts(numerators: Array, denominators: Array, sums: tuple[float, float] | None = None) -> Array:
     """Return one number per unit whose plain mean is the ratio of the sums, and whose spread gives its error; NaN if nothing is below.
+
+    ``sums`` are those of both, if they are known.
 
     >>> ratio_parts(np.array([1.0, 1.0]), np.array([1.0, 3.0])).tolist()
     [0.75, 0.25]
     """
-    whole = exact_sum(denominators) if len(denominators) else 0.0
+    whole = sums[1] if sums else exact_sum(denominators) if len(denominators) else 0.0
     if not whole:
         return np.full(len(numerators), math.nan)
     if (denominators == 1).all():
         return numerators
-    value = exact_sum(numerators) / whole
+    value = (sums[0] if sums else exact_sum(numerators)) / whole
     return np.asarray(value + (numerators - value * denominators) * (len(denominators) / whole))
 
 

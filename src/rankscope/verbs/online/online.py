@@ -124,7 +124,9 @@ def _value(units: UnitTotals, metric: OnlineMetric, level: float, **part: Any) -
     bounds = Bounds.none(f"the denominator is 0 ({metric.below})")
     if under:
         measure = Measure(str(metric), metric.direction, metric.range, unit=units.noun)
-        bounds = Panel(measure, ("log",), (), ratio_parts(above, below)[np.newaxis]).interval("log", level)
+        bounds = Panel(measure, ("log",), (), ratio_parts(above, below, (over, under))[np.newaxis]).interval(
+            "log", level
+        )
         reason = bounds.reason.replace("queries", words.plural(units.noun)).replace("query", units.noun)
         bounds = replace(bounds, reason=reason)
     value = over / under if under else np.nan
