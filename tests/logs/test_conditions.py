@@ -124,3 +124,13 @@ def test_a_time_with_a_zone_is_the_same_moment_in_every_zone_of_the_log(zone: st
         later, before = (f"Mean(spent, where=\"time {sign} '{at}'\", empty='zero')" for sign in (">=", "<"))
         found = rs.online(log, [later, before])
         assert [value.value * 3 for value in found.values] == pytest.approx([2.0 + 4.0, 1.0])
+
+
+@pytest.mark.parametrize(("zone", "spent"), [(None, 4.0), ("Europe/Berlin", 6.0)])
+def test_a_day_in_a_condition_begins_as_days_of_the_log_do(zone: str | None, spent: float) -> None:
+    log = rs.read_log(
+        {"user": list("abc"), "spent": [1.0, 2.0, 4.0], "time": ["2024-05-01T21:30:00Z", "2024-05-01T22:30:00Z", "2024-05-02T00:30:00Z"]},
+        time_zone=zone,
+    )  # fmt: skip
+    found = rs.online(log, "Mean(spent, where=\"time >= '2024-05-02'\", empty='zero')")
+    assert found.values[0].value * 3 == pytest.approx(spent)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial, reduce
 from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import polars as pl
 
@@ -219,6 +220,7 @@ class _Reader:
             raise InputError(
                 f"condition {self.text!r}: column {name} holds times: write one like '2024-05-01' or '2024-05-01T12:00:00'"
             ) from None
-        zone = getattr(dtype, "time_zone", None)
-        at = at.replace(tzinfo=at.tzinfo or UTC) if zone else at
-        return pl.lit(at).dt.convert_time_zone(zone) if zone else pl.lit(at)
+        if not (zone := getattr(dtype, "time_zone", None)):
+            return pl.lit(at)
+        at = at.replace(tzinfo=at.tzinfo or ZoneInfo(zone))  # a day is a day in the zone of the log, as for --from
+        return pl.lit(at.astimezone(UTC)).dt.convert_time_zone(zone)
