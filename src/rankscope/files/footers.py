@@ -96,8 +96,8 @@ class Thrift:
 class Chunk:
     """A column of a row group: its name, the place of its pages, their codec, values and unpacked bytes.
 
-    ``optional`` is True if values may be missing, and none are repeated. ``finite`` is True if the file records finite bounds of floats,
-    ``full`` if it records that no value is missing and each text begins with a letter or digit of ASCII, or the like: none is blank.
+    ``optional`` is True if values may be missing, and none are repeated. ``finite`` is True if the file records finite bounds of floats.
+    ``full`` is True if it records that no value is missing and each text begins with a letter or sign of ASCII.
     """
 
     name: str
