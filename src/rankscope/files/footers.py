@@ -97,7 +97,7 @@ class Chunk:
     """A column of a row group: its name, the place of its pages, their codec, values and unpacked bytes.
 
     ``optional`` is True if values may be missing, and none are repeated. ``finite`` is True if the file records finite bounds of floats.
-    ``full`` is True if it records that no value is missing, and that every text begins with a visible character of ASCII.
+    ``full`` is True if it records that no value is missing and each text begins with a letter or sign of ASCII.
     """
 
     name: str

@@ -197,7 +197,7 @@ def sum_in_bins(
 def sum_at_places(
     log: Log, unit: str, column: str, added: Mapping[str, pl.Expr]
 ) -> Iterator[tuple[int, pl.DataFrame]] | None:
-    """The sums at each number of a column, such as a position: one row per unit with rows there, and the number of its ``rows``.
+    """Yield each number of a column, such as a position, with a table of its sums: a row for each unit there, with the number of its ``rows``.
 
     Each unit has a bin at each place, so no pair is searched. None if rows must be grouped, or if most bins would be empty.
     """
@@ -222,7 +222,7 @@ _Placed: TypeAlias = tuple[pl.Series, Keys, Keys, Numbers, NDArray[np.int32]]
 
 
 def _placed(table: pl.DataFrame) -> _Placed | None:
-    """The unit of each run of rows of one unit, its key and spot, how long runs are, and the place of each row; None as in ``_piece``."""
+    """The runs of rows of one unit (its name, key and spot, their lengths) and the place of each row. None as in ``_piece``."""
     unit = table.to_series(0)
     whole = len(table) and unit.dtype in HASHED and table.dtypes[1] in WHOLE
     places = table.to_series(1).cast(pl.Int32, strict=False) if whole else None
