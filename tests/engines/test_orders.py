@@ -13,7 +13,9 @@ from rankscope.engines.orders import number_texts, order_within
 groups = st.integers(0, 3)
 numbers = st.one_of(st.floats(allow_nan=False), st.sampled_from([0.0, -0.0, 1.0]))
 texts = st.one_of(
-    st.text("ab\0é€", max_size=20), st.sampled_from(["clueweb09-en0000-00-00000", "clueweb09-en0000-00-0000"])
+    st.text("ab\0é€", max_size=20),
+    st.text("az\x7f", min_size=8, max_size=8),
+    st.sampled_from(["clueweb09-en0000-00-00000", "clueweb09-en0000-00-0000"]),
 )
 
 
