@@ -186,3 +186,8 @@ def test_the_files_of_a_folder_have_the_columns_that_its_folders_name(files: int
     log = rs.read_log(tmp_path)
     found = log.collect(log.frame.select("unit_id", "variant").sort("unit_id")).rows()
     assert found == [("uA", "A"), ("uB", "B")][:files]
+
+
+def test_columns_of_two_lengths_are_refused_with_the_reason() -> None:
+    with pytest.raises(InputError, match=r"lists as columns need one length and one type of cell each: \S.*$"):
+        rs.read_log({"user": ["a", "b"], "click": [1]})

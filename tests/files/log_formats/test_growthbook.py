@@ -101,6 +101,10 @@ def test_an_experiment_and_its_covariate_come_from_it() -> None:
     assert found.verdict == "better"
     width = [one.bounds.upper - one.bounds.lower for one in (found, plain)]
     assert width[0] < width[1] / 3  # what was before takes chance away
+    # a part of the rows is another metric than the one measured before
+    some = "Mean(spent, where='spent > 8')"
+    assert rs.experiment(log, some).adjustment["covariates"] == {}
+    assert rs.experiment(log, "Mean(spent)").adjustment["covariates"] != {}
 
 
 def test_a_user_in_two_variations_is_two_rows_which_the_rule_finds() -> None:
