@@ -58,6 +58,7 @@ def test_they_are_used_stated_and_switched_off(kind: str) -> None:
     assert json.loads(automatic.to_json())["conventions"]["covariates_automatic"] is True
     assert none.adjustment["covariates"] == {}
     assert not none.adjustment["covariates_automatic"]
+    assert json.loads(none.to_json())["conventions"]["test"] == "t (Welch)"
     assert not named.adjustment["covariates_automatic"]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.files import logs, parquet
 from rankscope.files.logs import read_log
@@ -167,6 +168,16 @@ def test_sums_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         )
         sums.append((_by_unit(units), units.ids.to_list() if units.ids is not None else []))
     assert sums[0] == sums[1]
+
+
+def test_a_position_below_the_first_is_refused_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "PIECE", 4)
+    rows = pl.DataFrame({
+        "user": [f"u{i // 2}" for i in range(12)], "variant": ["A"] * 6 + ["B"] * 6, "click": [1, 0] * 6,
+        "position": [1, 2] * 5 + [-1, 2],
+    })  # fmt: skip
+    with pytest.raises(DataError, match="a row has position -1: positions count from 1"):
+        rs.experiment(rows, "CTR", slices="position")
 
 
 @pytest.mark.parametrize("empty", [None, ""], ids=["null", "an empty text"])
