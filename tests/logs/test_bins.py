@@ -177,7 +177,7 @@ def test_a_position_below_the_first_is_refused_in_every_part(monkeypatch: pytest
         "position": [1, 2] * 5 + [-1, 2],
     })  # fmt: skip
     with pytest.raises(DataError, match="a row has position -1: positions count from 1"):
-        rs.experiment(rows, "CTR", slices="position")
+        rs.online(rows, "CTR", by="position")
 
 
 @pytest.mark.parametrize("empty", [None, ""], ids=["null", "an empty text"])
