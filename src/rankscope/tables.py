@@ -134,7 +134,7 @@ class _Table:
 
         def __getattr__(self, name: str) -> Any:
             known = vars(self)
-            if name == "held" and "frame" in known:  # whose ids are texts
+            if name == "held" and "frame" in known:  # with texts as ids
                 return self.frame
             if name != "frame" or "held" not in known:
                 raise AttributeError(name)

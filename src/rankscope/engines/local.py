@@ -261,7 +261,7 @@ def _rows_of_short(qrels: Qrels, run: Run, number: Array, width: int) -> Array:
 
 
 def _same(qrels: Qrels, at: Array, run: Run, row: Array) -> Array:
-    """True where the document of a judgment is that of a row."""
+    """Return true for each pair of a judgment and a row with the same document."""
     return (rows_at(qrels.held["doc_id"], at) == rows_at(run.held["doc_id"], row)).to_numpy()
 
 

@@ -39,7 +39,7 @@ def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.
 
 
 def top_rows(run: Run, order: Order, k: int | None) -> tuple[Array, Array]:
-    """How many of the first ``k`` documents each query has, and their rows. The rows of each query of the run must be adjacent."""
+    """Return the number of documents of each query, at most ``k``, and their rows. The rows of each query of the run must be adjacent."""
     parts, depth = list(run.parts(PART)), _depth(order, k)
     found = list(map_parts(lambda part: _of_part(part, order, depth), parts))
     before = np.cumsum([0, *(part.held.height for part in parts[:-1])])

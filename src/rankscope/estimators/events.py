@@ -26,7 +26,7 @@ MEANING: Mapping[Level, str] = {
 Predict = Callable[[Any, Codes], Array]  # rows (an index of arrays) and their items, to predicted rewards
 OfRows = Callable[[slice], Array]
 MOST_CELLS = 1 << 23  # cells of a table that are held at once
-STEP = 1 << 16  # rows that are worked on at once, so that all that is made of them stays in the cache
+STEP = 1 << 16  # rows in one batch: its arrays stay in the cache
 T = TypeVar("T")
 
 

@@ -233,7 +233,7 @@ def _checked(launch: Launch) -> Launch:
 
 
 def number_of(name: str, value: Any) -> float:
-    """Return a typed number. Raises InputError if it is something else."""
+    """Return a typed number. Raises InputError if it is not a number."""
     found = None if isinstance(value, bool) else words.as_number(value)
     if found is None or not math.isfinite(found):
         raise InputError(f"{name} {value!r}: a finite number is needed")

@@ -32,7 +32,7 @@ class Ideal:
 
 
 class UnsortedIdeal(Ideal):
-    """The grades of all judged documents of each query, sorted on first use and only as deep as needed."""
+    """The grades of all judged documents of each query, sorted on first use down to the depth in use."""
 
     def __init__(self, find_rows: Callable[[], Array]) -> None:
         """Take a function that returns the grades in any order, NaN in empty cells."""
@@ -62,7 +62,7 @@ class UnsortedIdeal(Ideal):
         rows = self._rows
         if depth * SELECTED_SHARE > rows.shape[1] or "_sorted" in vars(self):
             return super().first(depth)
-        # the smallest negated grades: selecting the largest grades, most of which are 0, takes five times as long
+        # the smallest negated grades: to select the largest, with many zeros, takes five times longer
         least = np.partition(-rows.astype(float), depth - 1, axis=1)[:, :depth]
         best = -np.sort(least, axis=1)
         shown = ~np.isnan(best)

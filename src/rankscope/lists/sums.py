@@ -53,7 +53,7 @@ def exact_sum(values: Array) -> float:
     if len(values) < MIN_ROWS or not (largest := max(float(values.max()), -float(values.min()))) < MAX_SPLIT:
         return math.fsum(values.tolist())
     if len(values) * largest < EXACT and _are_whole(values[:MIN_ROWS]) and _are_whole(values):
-        return float(values.sum()) + 0.0  # no partial sum is rounded, and none is -0
+        return float(values.sum()) + 0.0  # partial sums are exact, and + 0.0 makes -0 a 0
     blocks = (values[at : at + BLOCK] for at in range(0, len(values), BLOCK))
     return math.fsum(chain.from_iterable(map(_sums_without_rounding, blocks)))
 

@@ -22,7 +22,7 @@ from rankscope.parallel import map_parts
 LEVELS = 8  # tables in which a key looks for a place
 FEWEST, MOST = 10, 24  # bits of a place
 BITS = 8  # columns of what is true or false that are counted together
-SPARSE = 2  # bins per row from which on those of all units at all places are too many
+SPARSE = 2  # bins per row above which too many would be empty
 STEP = 1 << 16  # rows that are summed at once, so that all that is made of them stays in the cache
 # 2 ** 64 over the golden ratio: products with it differ in their first bits if numbers differ at all
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -197,7 +197,7 @@ def sum_in_bins(
 def sum_at_places(
     log: Log, unit: str, column: str, added: Mapping[str, pl.Expr]
 ) -> Iterator[tuple[int, pl.DataFrame]] | None:
-    """Yield each number of a column, such as a position, with a table of its sums: a row for each unit there, with the number of its ``rows``.
+    """Yield each number of a column, such as a position, with a table of its sums: one row per unit, with its number of ``rows``.
 
     Each unit has a bin at each place, so no pair is searched. None if rows must be grouped, or if most bins would be empty.
     """

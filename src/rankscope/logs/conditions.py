@@ -222,5 +222,5 @@ class _Reader:
             ) from None
         if not (zone := getattr(dtype, "time_zone", None)):
             return pl.lit(at)
-        at = at.replace(tzinfo=at.tzinfo or ZoneInfo(zone))  # a day is a day in the zone of the log, as for --from
+        at = at.replace(tzinfo=at.tzinfo or ZoneInfo(zone))  # days are in the zone of the log, as for --from
         return pl.lit(at.astimezone(UTC)).dt.convert_time_zone(zone)

@@ -271,7 +271,7 @@ def _queries(again: pl.Expr, rows: pl.LazyFrame, groups: list[str]) -> pl.LazyFr
     others = rows.select(*groups, query, at).filter(~alike([*groups, "query_id", "timestamp"], 1))
     once = others.unique(maintain_order=True)
     starts = query.is_not_null() & ~(alike(groups, 1) & (query == query.shift(1)).fill_null(value=False))
-    # two sorts by a column each take a fifth of one by several, which Polars makes of them if no column is between
+    # two sorts by one column take a fifth of one sort by two; Polars joins them unless a column is added in between
     ordered = once.sort(at, maintain_order=True).with_row_index(" row").sort(one_key(groups), maintain_order=True)
     ordered = ordered.filter(starts)
     return ordered.with_columns(alike(groups, -1).alias(" next")).with_columns(again.alias(" again"))

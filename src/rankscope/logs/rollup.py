@@ -269,7 +269,7 @@ def roll_up(
 def roll_up_parts(
     log: Log, metrics: Sequence[OnlineMetric], column: str, most: int = 0
 ) -> Iterator[tuple[Any, UnitTotals]]:
-    """Yield each value of a column, in order, with the roll-up of its rows; of at most so many values, those with the most units."""
+    """Yield each value of a column, in order, with the roll-up of its rows; of many values only the ``most`` with the most units."""
     unit, rowwise = unit_of(log), all(metric.rowwise for metric in metrics)
     parts = [metric.parts(log, None) for metric in metrics] if rowwise else []
     by_place = rowwise and unit and not most and all(part.level == "row" for part in parts)

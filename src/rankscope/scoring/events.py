@@ -178,7 +178,7 @@ def _in_order(
 
 
 def _number_column(column: pl.Series) -> tuple[pl.Series, CodesOf, tuple[list[str], Codes] | None]:
-    """Return the different values, the number of the value of each row, and unless they are units their texts in order with such numbers."""
+    """Return the different values and the number of each row's value; for columns other than units also their sorted texts and numbers by them."""
     different, codes = _numbered(column)
     if column.name in {"unit_id", "session_id"}:
         return different, codes, None

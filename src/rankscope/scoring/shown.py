@@ -59,7 +59,9 @@ def _shown(
         size, rows = top_rows(data, order, k)
         blocks, items = data.blocks, rows_at(data.held["doc_id"], rows)
     block = numbered(blocks.query, names)
-    if (block[1:] < block[:-1]).any() or (block < 0).any():  # queries of the run in another order, or of no judgments
+    if (block[1:] < block[:-1]).any() or (
+        block < 0
+    ).any():  # the run has its queries in another order, or unjudged ones
         query = np.repeat(block, size)
         by = np.argsort(query, kind="stable")
         items = items.gather(by[query[by] >= 0])

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 IDS = ("query_id", "doc_id", "iteration", "tag")
-FAULT = "fault"  # a column that says what is wrong with a row, as readers of text make it
+FAULT = "fault"  # the column with the fault of a row, as readers of text make it
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _fitting(role: str, column: str, kind: str, label: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Gathered:
-    """All inputs as Spark frames by number. ``judgments`` are all if few enough for every executor, ``source`` where they were read here."""
+    """All inputs as Spark frames by number. ``judgments`` are all judgments, if every executor can hold them, ``source`` their origin."""
 
     frames: Mapping[int, Any]
     runs: tuple[SparkSource, ...]
@@ -131,7 +131,7 @@ def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request)
     if few is None:
         return Gathered({**frames, JUDGMENTS: mine.frame}, sources, mine.layout, None, mine.notes)
     with named_grades(request.policies.grades):
-        read_part(mine.layout, few)  # what is wrong with a row is told at once: below only its query is looked at
+        read_part(mine.layout, few)  # raises for a faulty row at once: below, only its query is read
     queries = _queries_frame(sources, few["query_id"].unique())
     return Gathered({**frames, QUERY: queries}, sources, mine.layout, few, mine.notes)
 
@@ -145,9 +145,7 @@ def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, 
     from rankscope.files import qrels_of
 
     table = qrels_of(read_any("qrels", qrels, reading=request.policies))
-    clean(
-        table, request.policies, "qrels", [m.metric for m in request.metrics]
-    )  # what is wrong with it is told by line
+    clean(table, request.policies, "qrels", [m.metric for m in request.metrics])  # names the line of a fault
     if any("subtopics" in m.metric.needs for m in request.metrics):
         check_subtopics(table)
     layout = Layout(

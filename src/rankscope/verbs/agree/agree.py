@@ -72,7 +72,7 @@ class OfRankings(Declared, kind="agreement"):
     range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     def of(self, two: Two) -> float:
-        """The agreement of two rankings, NaN if they have none."""
+        """Return the agreement of two rankings, NaN if it is undefined."""
         raise TypeError(f"{type(self).__name__} has no method of()")
 
 
@@ -137,7 +137,7 @@ class TauAP(OfRankings, aliases=("tau_ap",)):
 
 
 def _tau_ap(place: Array) -> float:
-    """tau_ap of a ranking whose documents have these places in the reference: the mean share of the documents above each one that the reference also has above it."""
+    """Return tau_ap of a ranking, given the places of its documents in the reference: the mean share of documents above each one that are also above it there."""
     above = place[None, :] < place[:, None]
     right = np.tril(above, -1).sum(axis=1)[1:] / np.arange(1, len(place))
     return 2.0 * math.fsum(right.tolist()) / (len(place) - 1) - 1.0

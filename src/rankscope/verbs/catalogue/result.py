@@ -25,7 +25,7 @@ CLOSE = 0.75  # least similarity of a name to an online metric that is suggested
 
 
 def online_metrics() -> list[type[OnlineMetric]]:
-    """Return every online metric of the package, each once, then those of other packages."""
+    """Return every online metric of the package, each once, then metrics of other packages."""
     from rankscope.logs import metrics as declared
     from rankscope.logs.base import OnlineMetric
 
@@ -34,7 +34,7 @@ def online_metrics() -> list[type[OnlineMetric]]:
 
 
 def find_online(name: str) -> list[type[OnlineMetric]]:
-    """Return the online metrics of a name or spelling: one, all for ``online``, or none. Raises InputError if the name is similar to one."""
+    """Return the online metrics of a name or spelling: one, all for ``online``, or an empty list. Raises InputError if the name is similar to one."""
     from rankscope.logs.base import parse_online
 
     known = online_metrics()

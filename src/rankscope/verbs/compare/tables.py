@@ -173,7 +173,7 @@ def contrast_table(family: Family, panel: Panel, every: bool) -> Table:
 
 
 def pair_table(family: Family, panel: Panel, every: bool, parted: bool = False) -> Table:
-    """Pairs as rows, the one ahead first, the largest differences on top. Of many pairs only the clear ones, unless ``every``."""
+    """Pairs as rows, the one ahead first, the largest differences on top. If pairs are many, only clear ones, unless ``every``."""
     contrasts = sorted(family.of(panel.name), key=lambda c: -abs(c.difference))
     clear = [c for c in contrasts if c.verdict in CLEAR]
     shown = contrasts if every else clear[:ROOM]

@@ -143,7 +143,7 @@ class InterleavingPlan(Result):
 def plan_policies(
     log: Log, metrics: Any, goal: PowerGoal, *, lifts: Any = None, differences: Sequence[float] = (), **options: Any
 ) -> PolicyPlan:
-    """Return the differences of policies that a log of this kind can show; ``options`` are those of ``estimate``."""
+    """Return the differences of policies that a log of this kind can show; ``options`` are as for ``estimate``."""
     counterfactual = Counterfactual.of(log, estimators=metrics, method=method_of(alpha=goal.alpha), **options)
     counterfactual = counterfactual.deciding(named=bool(metrics))
     days = arrivals(log) if log.has("timestamp", "unit_id") else ()

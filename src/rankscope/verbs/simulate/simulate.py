@@ -205,7 +205,7 @@ NAMES = ("launch", "date", "launched", "side", "metric", "difference", "standard
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimulatedLaunches(Result):
-    """Launches of a ``world``: ``to_csv()`` holds one row per launch and metric, ``world.correlation`` what is true."""
+    """Launches of a ``world``: ``to_csv()`` holds one row per launch and metric, ``world.correlation`` the true correlation."""
 
     world: LaunchWorld
     made: Sequence[Mapping[str, Any]]
