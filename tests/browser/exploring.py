@@ -107,3 +107,11 @@ def ranked(tab: Tab, side: str) -> list[str]:
     """The documents of a ranking."""
     said: list[str] = tab.locator(f"[data-side={side}] .explorer-row .explorer-name").all_inner_texts()
     return said
+
+
+def load_again(tab: Tab) -> None:
+    """Loads a page again that has stored something: now and then Chromium does so before what was stored is there."""
+    for _ in range(5):
+        tab.reload()
+        if tab.evaluate("localStorage.length > 0"):
+            return

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser.exploring import HOSTILE, USUAL, explorer, ids, query, show, title
+from tests.browser.exploring import HOSTILE, USUAL, explorer, ids, load_again, query, show, title
 
 import rankscope as rs
 
@@ -169,7 +169,7 @@ def test_a_note_is_kept_while_it_is_typed(opened: Any, tmp_path: Path) -> None:
     tab.get_by_role("button", name="Notes and grades").click()
     note = tab.get_by_label(f"Your note on query {title(tab)}")
     note.press_sequentially("half a sen")
-    tab.reload()  # the field never lost the focus
+    load_again(tab)  # the field never lost the focus
     tab.wait_for_selector(".explorer-row")
     assert tab.get_by_label(f"Your note on query {title(tab)}").input_value() == "half a sen"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 from tests.browser import pages
+from tests.browser.exploring import load_again
 
 from rankscope.blocks import Chart, Column, Paragraph, Section, ValueRange
 from rankscope.blocks import Page as PageOf
@@ -80,7 +81,7 @@ def test_themes(made: Callable[[str], str], opened: Opened, scheme: Literal["lig
         " return plot.querySelector('svg') && plot.innerHTML !== before; }",
         arg=before,
     )  # charts take the colours too
-    page.reload()
+    load_again(page)
     wait_for_paper(other.lower())  # it is remembered
     page.get_by_role("button", name="System", exact=True).click()
     wait_for_paper(scheme)
