@@ -10,6 +10,7 @@ import pytest
 from tests.logs.test_rollup import a_log, assert_units
 
 import rankscope as rs
+from rankscope.files import logs
 from rankscope.files.matrices import holds_scores
 from rankscope.impressions import Log
 from rankscope.logs import rollup
@@ -51,6 +52,20 @@ def test_merged_rows_give_the_same_units(name: str) -> None:
     of_days = [metric for metric in metrics if not metric.windowed]
     one, two = (roll_up(with_days(some), of_days, [DAY], ids=True) for some in (merged, log))
     assert_units(one, two, exact=False)
+
+
+@pytest.mark.parametrize("full", [0.0, 2.0], ids=["not merged again", "merged again"])
+@pytest.mark.parametrize("name", ["as it is", "with padded ids", "in no order"])
+def test_merged_pieces_give_the_same_units(monkeypatch: pytest.MonkeyPatch, name: str, full: float) -> None:
+    monkeypatch.setattr(logs, "PIECE", 100)
+    monkeypatch.setattr(rollup, "FULL", full)
+    log = made_log(name)
+    assert len(log.pieces) > 1
+    metrics = list(dict.fromkeys([*usual_metrics(log), *parse_online_metrics(MORE)]))
+    merged = with_merged_rows(log, metrics, ["variant"])
+    assert merged.merged is not None
+    for by in ([], ["variant"]):
+        assert_units(roll_up(merged, metrics, by, ids=True), roll_up(log, metrics, by, ids=True), exact=False)
 
 
 def test_rows_are_merged_where_few_are_left() -> None:

@@ -20,7 +20,7 @@ from tests.show.made_charts import FORMS, chart, letters, made, rows_of_anything
 
 from rankscope.blocks import Chart, Column, Form
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.show.charts import pdf_of, pictures_of, png_of, runtime, spec_of, svg_of
+from rankscope.show.charts import pdf_of, pictures_of, png_of, prepare_runtime, runtime, spec_of, svg_of
 
 Need = Callable[[str], ModuleType]
 
@@ -157,7 +157,7 @@ def test_a_picture_that_fails_is_an_error_that_names_its_chart(form: Form, monke
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    for make in (lambda: spec_of(chart("bars")), runtime.__wrapped__, lambda: svg_of(chart("bars"))):
+    for make in (lambda: spec_of(chart("bars")), prepare_runtime.__wrapped__, lambda: svg_of(chart("bars"))):
         with pytest.raises(
             MissingExtraError, match=r"need altair, jinja2 and vl-convert-python: pip install 'rankscope\[report\]'$"
         ):

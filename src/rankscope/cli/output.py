@@ -54,6 +54,10 @@ def check_page(out: str, inputs: Iterable[str] = (), charts: bool = True) -> Non
         if not os.access(Path(out).parent, os.W_OK):
             raise InputError(f"{out}: cannot be written: nothing may be written into {Path(out).parent}")
     check_installed(charts)
+    if charts:
+        from rankscope.show.charts import prepare_runtime
+
+        prepare_runtime()
 
 
 def _same_file(out: str, path: str) -> bool:

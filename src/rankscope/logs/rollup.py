@@ -32,6 +32,7 @@ _ALL_ROWS = (
 )
 # most rows that are always merged, most merged rows of a larger log, and rows from which their number is estimated
 FEW, MOST, LOOKED = (1 << 20, 1 << 21, 10_000)
+FULL = 0.95  # share of merged rows of pieces that differ above which they are not merged again
 SIZES = (1e-50, 1e50)  # of numbers other than 0: their squares and ratios stay finite
 TOO_NARROW = "; where users come back, intervals are too narrow"
 
@@ -292,10 +293,10 @@ def _totals(
     log: Log, metrics: Sequence[Earning], parts: Sequence[RatioParts], table: pl.DataFrame, unit: str, held: Mapping[str, UnitRows]
 ) -> UnitTotals:  # fmt: skip
     """The totals of units from a table of their sums. Raises DataError for a number that is too large or too small."""
-    above, below = np.zeros((len(parts), len(table))), np.ones((len(parts), len(table)))
+    above, below = np.empty((len(parts), len(table))), np.empty((len(parts), len(table)))
     for i, (metric, part) in enumerate(zip(metrics, parts, strict=True)):
         if part.level == "values":
-            values, below[i] = held[f"v{i}"].values, held[f"v{i}"].sizes
+            above[i], values, below[i] = 0.0, held[f"v{i}"].values, held[f"v{i}"].sizes
         else:
             values = above[i] = table[f"n{i}"].to_numpy()
             sums = table[f"d{i}"].to_numpy() if part.denominator is not None else np.ones(1)
@@ -490,8 +491,13 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
     end = _end(log) if any(metric.windowed for metric in known) else None
     both = [(metric, metric.parts(log, end)) for metric in known]
     both = [(m, part) for m, part in both if part.distinct or (m.rowwise and part.level == "row")]
-    added = [column for i, (_, part) in enumerate(both) if not part.distinct for column in _numbers(i, part)]
-    added += _sums(part for _, part in both)
+    own = {n: v for i, (_, part) in enumerate(both) if not part.distinct for n, v in _columns(i, part).items()}
+    kinds = log.pieces[0].select(value.alias(name) for name, value in own.items()).collect_schema()
+    # what is true or false is counted as it is, in less time than as a number
+    added = [(v if kinds[name] == pl.Boolean else v.cast(pl.Float64)).alias(name) for name, v in own.items()]
+    sums = [pl.col(name).sum().cast(pl.Float64) for name in own]
+    added += (beside := _sums(part for _, part in both))
+    sums += [pl.col(value.meta.output_name()).sum() for value in beside]
     seen = {unit: None, **dict.fromkeys(by)}
     for metric, part in both:
         if part.distinct:
@@ -504,7 +510,6 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
         return None
     ids = [name for name in seen if name in log.roles and COLUMNS[name].kind == "id"]
     plain = all(COLUMNS[name].kind != "id" for name in _roots(added) & set(log.roles) - set(seen))
-    sums = [pl.col(column.meta.output_name()).sum() for column in added]
 
     def merge(frame: pl.LazyFrame) -> pl.LazyFrame:
         rows = frame.select(*seen, *added).group_by(*seen, maintain_order=True)
@@ -512,9 +517,10 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
 
     table = None
     if plain and len(log.pieces) > 1:  # first each piece, then their results: in a fraction of the memory
-        pieces = as_text(pl.concat(map_parts(lambda piece: log.collect(merge(piece)), log.pieces)))
-        again = [*sums, pl.col(ROWS).sum()]
-        table = None if pieces is None else pieces.group_by(*seen, maintain_order=True).agg(*again)
+        table = as_text(pl.concat(map_parts(lambda piece: log.collect(merge(piece)), log.pieces)))
+        # rows that several pieces have are merged again, unless they are too few to matter: all sums are right without
+        if table is not None and table.select(*seen).hash_rows().n_unique() < FULL * len(table):
+            table = table.group_by(*seen, maintain_order=True).agg(*sums, pl.col(ROWS).sum())
     if table is None:
         table = log.gather(merge, unit, ids if plain else ())
     return Merged(log.frame, table, (unit, *by), tuple(metric for metric, _ in both))

@@ -95,6 +95,8 @@ def logs_of(value: Array) -> Array:
 
 def parts_of(measure: Measure | Metric, value: Array, weight: Array | None = None) -> Array:
     """One number per unit (NaN: undefined). Their plain mean is the value of the measure over all units."""
+    if weight is None and measure.aggregate not in {"sum", "geometric"}:
+        return value
     weight = np.ones(len(value)) if weight is None else weight
     known = ~np.isnan(value) & (weight > 0)
     out = np.where(known, value, np.nan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any, cast
 
@@ -174,11 +175,16 @@ def _png(svg: str, paper: str, scale: float) -> bytes:
     return drawn
 
 
-@cache
 def runtime() -> str:
     """The script that draws charts in a browser, with all it needs: it puts ``vegaEmbed`` on ``window``."""
-    script: str = import_extra("vl_convert").javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
-    return script
+    return prepare_runtime().result()
+
+
+@cache
+def prepare_runtime() -> Future[str]:
+    """Start to bundle the script of ``runtime``: it takes more than a second, in which a page can be computed."""
+    bundle = import_extra("vl_convert").javascript_bundle
+    return ThreadPoolExecutor(1).submit(bundle, "window.vegaEmbed = vegaEmbed;", vl_version=_version())
 
 
 def _draw(chart: Chart, spec: dict[str, Any], config: dict[str, Any]) -> str:
