@@ -25,6 +25,7 @@ SEED = 17  # of hashes of ids: equal ids have equal hashes, and others hardly ev
 NO_ROWS = np.empty(0, dtype=np.int64)
 # a partial result has a column and an attribute of this name, so that it is never taken for anything else
 MARK = "part_of_rankscope"
+FROM_CLICKS = "clicks"  # in column 2 of qrels: grades that come from behaviour
 PARTIAL = "one part of an evaluation (--partition): rankscope merge makes the result of all its parts"
 
 

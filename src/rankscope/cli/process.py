@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141  # next to the codes of errors and results
 # Loading modules makes hundreds of thousands of objects and no garbage; to look for some a hundred times takes a tenth of a small call.
-COLLECT = 100_000
+COLLECT = 300_000
 # Polars gives memory back to the system and asks for it again while it reads a large file; a process is a fifth
 # faster if it keeps for a second what it does not use.
 MEMORY = "narenas:1,oversize_threshold:0,dirty_decay_ms:1000"

@@ -16,6 +16,7 @@ from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
 from rankscope.lists.ids import Ids
 from rankscope.lists.pages import Pages, PairIds
+from rankscope.tables import FROM_CLICKS
 
 DEEPEST = 200  # places of a rectangle, unless a depth is given
 RULE = re.compile(r"([^<>=]+?)\s*(?:>=\s*([^=]+?)\s*)?=\s*([^=]+)")
@@ -215,9 +216,6 @@ def _remarks(log: Log, inside: pl.Expr, depth: int | None) -> Iterator[str]:
         why = "no position or not shown" if depth is None else f"no position, not shown, or below place {depth}"
         among = f", {words.counted(clicks, 'click')} among them" if clicks else ""
         yield f"{words.counted(count, 'row')} left out: {why}{among}"
-
-
-FROM_CLICKS = "clicks"  # in column 2 of qrels: where the grades come from
 
 
 def grade_rows(pairs: PairIds, grade: Array, error: Array, views: Array) -> pl.DataFrame:

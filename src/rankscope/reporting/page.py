@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from rankscope.logs.base import parse_online_metrics
 from rankscope.logs.cuts import attribute_columns, with_merged_rows
 from rankscope.logs.metrics import usual_metrics
 from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
+from rankscope.parallel import map_parts
 from rankscope.reporting import clicks as of_clicks
 from rankscope.reporting import experiments, of_logs
 from rankscope.reporting.agreement import OnlineAgreement
@@ -194,11 +195,13 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
     if log.of_impressions and design:  # the experiment, its days and slices, and online metrics sum up the same rows
         also = parse_online_metrics(wanted) if wanted else usual_metrics(log)
         log = with_merged_rows(log, [*roles, *also], ["variant", *attribute_columns(log, request.slices)])
-    result = _experiment(log, metrics, chosen) if design else None
-    values = None
-    if log.of_impressions:
-        over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
-        values = online(log, wanted, by=over, level=1 - request.alpha)
+    over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
+    halves: list[Callable[[], Any]] = [
+        lambda: _experiment(log, metrics, chosen) if design else None,
+        lambda: online(log, wanted, by=over, level=1 - request.alpha) if log.of_impressions else None,
+    ]
+    work = map if log.elsewhere is not None else map_parts  # each uses one core most of the time
+    result, values = work(lambda half: half(), halves)
     if result is not None:
         page = page_of_experiment(result, title, command, values)
     else:

@@ -28,14 +28,13 @@ from rankscope.errors import RankscopeError
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array
 from rankscope.lists.overlap import same_values
-from rankscope.logs.pages import FROM_CLICKS
 from rankscope.metrics import LAUC, Metric
 from rankscope.panels.samples import mean
 from rankscope.scoring.fold import Fold, fold_run
 from rankscope.scoring.health import Rescored
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import RunEvaluation, RunScores
-from rankscope.tables import Run
+from rankscope.tables import FROM_CLICKS, Run
 
 DEPTH_OF_IDS = 20  # ranks in which ids are compared
 MAX_ROWS_READ_AGAIN = 2_000_000

@@ -17,7 +17,6 @@ from rankscope.parallel import check_whole, map_parts
 from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
 from rankscope.scoring.policies import OVER_ORDERS, Policies
 from rankscope.scoring.request import Request
-from rankscope.scoring.shown import of_items, with_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,7 +83,7 @@ class ValuesAhead:
 
 def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
     """Judge the ``number``-th run of a call. ``name`` is the one given to it. Raises InputError for invalid rows."""
-    every_item = bool(of_items([m.metric for m in request.metrics]))
+    every_item = any("items" in one.metric.needs for one in request.metrics)
     data = read_any("run", run, name, parts=not every_item, reading=request.policies)
     orders = list(dict.fromkeys(request.orders))
     if hasattr(data, "reads"):
@@ -97,6 +96,8 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     cleaned = clean(data, request.policies, "run")
     findings = judge_clean(cleaned, grades, orders, labels[0])
     if every_item:
+        from rankscope.scoring.shown import with_items  # reads more formats than most calls need
+
         findings = with_items(findings, cleaned, grades, request, labels[0])
     return JudgedRun(labels, cleaned.source, findings, cleaned.duplicates, cleaned.self_matches)
 

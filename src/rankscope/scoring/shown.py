@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,25 +15,17 @@ from rankscope.scoring.inputs import CleanInput
 from rankscope.tables import as_texts, blocks_of, rows_at
 
 if TYPE_CHECKING:
-    from rankscope.metrics import Metric
     from rankscope.scoring.policies import Policies
     from rankscope.scoring.request import Request
 
 Findings = tuple[Judged, DataFacts]
 
 
-def of_items(metrics: Sequence[Metric]) -> list[Metric]:
-    """The metrics that look at every item shown."""
-    return [metric for metric in metrics if "items" in metric.needs]
-
-
 def with_items(
     findings: Mapping[Order, Findings], run: CleanInput, grades: CleanInput, request: Request, label: str
 ) -> dict[Order, Findings]:
-    """The judged documents with every item shown, if a metric looks at items."""
-    item_metrics = of_items([m.metric for m in request.metrics])
-    if not item_metrics:
-        return dict(findings)
+    """The judged documents with every item shown, for the metrics that look at items."""
+    item_metrics = [one.metric for one in request.metrics if "items" in one.metric.needs]
     cutoffs = [getattr(metric, "cutoff", None) for metric in item_metrics]
     k = None if None in cutoffs else max(filter(None, cutoffs))
     out = {}

@@ -17,12 +17,12 @@ from rankscope.click_models.grades import Grades, grades_of
 from rankscope.errors import InputError
 from rankscope.files.writers import write_rows
 from rankscope.lists import Array
-from rankscope.logs.pages import FROM_CLICKS, ReadPages, grade_rows, query_weights
+from rankscope.logs.pages import ReadPages, grade_rows, query_weights
 from rankscope.panels.contrast_result import ContrastResult, columns_named
 from rankscope.panels.families import Family
 from rankscope.show.result import Col, Shown, View, input_record
 from rankscope.store import write_file
-from rankscope.tables import Qrels, Source
+from rankscope.tables import FROM_CLICKS, Qrels, Source
 
 MEASURE = "log-likelihood"
 DIGITS = 4
