@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.errors import InputError
+from rankscope.errors import DataError, InputError
 from rankscope.logs.base import parse_online
 from rankscope.logs.cuts import come_back
 
@@ -173,3 +173,27 @@ def test_users_come_back_if_one_has_rows_on_several_days(named: str, days: tuple
         **({"time": [f"2024-05-0{day}" for day in days]} if days else {}),
     }
     assert come_back(rs.read_log(rows)) is again
+
+
+@pytest.mark.parametrize(("second", "again"), [("12:05:00", 1), ("12:05:00.000001", 0), ("12:04:59.999999", 1)])
+def test_a_query_within_just_so_many_seconds_follows(second: str, again: int) -> None:
+    log = {"session": ["s", "s"], "query": ["q", "r"], "time": ["2024-05-01T12:00:00Z", f"2024-05-01T{second}Z"]}
+    found = rs.online(log, "ReformulationRate").values[0]
+    assert (found.numerator, found.denominator) == (again, 2)
+
+
+@pytest.mark.parametrize(("dwell", "satisfied"), [(30.0, 1), (29.999999, 0), (None, None)])
+def test_a_click_of_just_so_many_seconds_satisfies(dwell: float | None, satisfied: int | None) -> None:
+    log = {"user": ["u", "v", "w"], "click": [1, 0, 1], "dwell_s": [dwell, None, 31.0]}
+    found = rs.online(log, "SatisfiedClicks").values[0]
+    assert (found.numerator, found.denominator) == ((satisfied or 0) + 1, 2 if satisfied is None else 3)
+
+
+def test_sizes_up_to_a_bound_that_belongs_to_them_are_summed() -> None:
+    """Squares and ratios of what units add stay finite up to 1e50, and from 1e-50 on."""
+    for size in (1e50, 1e-50, -1e50):
+        log = {"user": ["u", "v"], "spent": [size, 0.0]}
+        assert rs.online(log, "Mean(spent)")["Mean(spent)"] == size / 2
+    for size in (1.001e50, 0.999e-50):
+        with pytest.raises(DataError, match="beyond 1e+50 in size, or below 1e-50 and not 0".replace("+", "[+]")):
+            rs.online({"user": ["u", "v"], "spent": [size, 0.0]}, "Mean(spent)")

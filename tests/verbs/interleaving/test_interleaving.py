@@ -397,6 +397,8 @@ BAD: list[tuple[str, Any, dict[str, Any], str]] = [
     ("an unknown method", MADE.with_columns(merge_method=pl.lit("Draft")), {}, "column merge_method: mixing 'Draft': no mixing is called Draft"),
     ("an unknown credit", MADE, {"credit": "Team"}, "no credit is called Team, did you mean TeamCredit"),
     ("an unknown ranker", MADE, {"baseline": "C"}, "no ranker is called that"),
+    ("competitive pairs without ranks", log_of(*WORKED), {"pairs": "competitive"}, "^log: competitive pairs need two rankers and the columns rank_a and rank_b$"),
+    ("competitive pairs of three", made(lists=40, third=True), {"pairs": "competitive"}, "^log: competitive pairs need two rankers and the columns rank_A and rank_B and rank_C$"),
     ("unknown pairs", MADE, {"pairs": "some"}, "pairs is one of"),
     ("credits that the log lacks", log_of(*WORKED), {"credit": "LoggedCredit"}, "needs a column credit_NAME of each ranker"),
 ]  # fmt: skip

@@ -418,6 +418,7 @@ class LogRows:
     settle: Callable[[Log], Log] | None = None
     clock: Clock = Clock()
     sums: Sums | None = None  # if rows are sums over many units
+    check: Callable[[str], None] | None = None  # refuses damage in the columns that a plan of a query reads
 
     def cells(self, name: str, kind: Kind) -> tuple[pl.Expr, pl.DataType]:
         """Return a column with categories as text, and its type. Raises InputError for lists, bytes, dates and other types."""
