@@ -367,8 +367,7 @@ class Clock:
         except (pl.exceptions.PolarsError, TypeError):
             known = False
         if not known:
-            near = words.hint(str(self.zone), sorted(available_timezones()))
-            like = near if "did you mean" in near else ": a zone is like Europe/Berlin"
+            like = words.hint(str(self.zone), sorted(available_timezones()), ": a zone is like Europe/Berlin")
             raise InputError(f"time zone {words.quote(str(self.zone))} is unknown{like}")
         if self.form is not None:
             try:
