@@ -10,7 +10,10 @@ import pytest
 import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.variants import variants_of
+from rankscope.inference import find_method
+from rankscope.inference.base import Correction, Interval, PairedTest
 from rankscope.logs.base import parse_online
+from rankscope.panels.method import Method
 from rankscope.scoring.logs import read_experiment
 
 Rows = list[tuple[str, str | None, float]]
@@ -91,3 +94,30 @@ def test_variants_have_two_units_or_more() -> None:
         rs.experiment(table(WITHOUT), "Mean(revenue)")
     with pytest.raises(InputError, match="baseline 'C': no variant is called that"):
         rs.experiment(table(SOUND), "Mean(revenue)", baseline="C")
+
+
+LOOKS = "group_sequential(look=1, looks=2)"
+
+
+@pytest.mark.parametrize(
+    ("test", "metrics", "days", "adding"),
+    [
+        pytest.param(LOOKS, ["Mean(revenue)"], 2, True, id="users come back"),
+        pytest.param(LOOKS, ["Mean(revenue)", "ReturnRate@1"], 2, True, id="one of two metrics is over a window"),
+        pytest.param(LOOKS, ["ReturnRate@1"], 2, False, id="each metric is over a window"),
+        pytest.param(LOOKS, ["Mean(revenue)"], 1, False, id="nobody comes back"),
+        pytest.param("group_sequential(look=1, looks=1)", ["Mean(revenue)"], 2, False, id="one look alone"),
+        pytest.param("t", ["Mean(revenue)"], 2, None, id="no looks"),
+        pytest.param("anytime(first=200)", ["Mean(revenue)"], 2, None, id="looks that are not planned"),
+    ],
+)
+def test_planned_looks_know_if_users_go_on_adding(
+    test: str, metrics: list[str], days: int, adding: bool | None
+) -> None:
+    rows = pl.concat([table(SOUND).with_columns(time=pl.lit(f"2024-05-0{1 + n}T12:00:00Z")) for n in range(days)])
+    found = [parse_online(name) for name in metrics]
+    variants = variants_of(read_experiment(rows), found)
+    given = Method(find_method(PairedTest, test), find_method(Interval, test), find_method(Correction, "holm"))
+    made = variants.method_for(given, found)
+    assert [getattr(one, "adding", None) for one in (made.test, made.interval)] == [adding] * 2
+    assert (made == given) == (not adding)

@@ -45,6 +45,16 @@ def test_ids_are_whole_numbers_only_if_all_are() -> None:
     assert cells({"user": ["1.0", "x"], "click": [1, 0]}, "unit_id") == ["1.0", "x"]
 
 
+@pytest.mark.parametrize("empty", [999, 1000, 1001, 2500])
+@pytest.mark.parametrize(("written", "ids"), [(["1.0", "2.0"], ["1", "2"]), (["1.0", "x"], ["1.0", "x"]), (["x", "1.0"], ["x", "1.0"])])  # fmt: skip
+def test_ids_are_whole_numbers_however_late_the_first_comes(empty: int, written: list[str], ids: list[str]) -> None:
+    """The first thousand rows are searched for an id, then all: a column that has one near the top is of its own kind."""
+    items: list[str | None] = [None] * empty
+    log = {"item": [*items, *written], "user": [f"{n // 2}.0" for n in range(empty + 2)], "click": [0] * (empty + 2)}
+    assert cells(log, "item_id")[-2:] == ids
+    assert cells(log, "unit_id")[:3] == ["0", "0", "1"]
+
+
 def test_two_columns_for_a_role_are_noted_unless_one_has_its_name() -> None:
     notes = rs.read_log({"user": ["a"], "visitor": ["b"], "click": [1]}).source.notes
     assert (
