@@ -11,7 +11,7 @@ import pytest
 import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.logs.base import parse_online
-from rankscope.logs.cuts import come_back
+from rankscope.logs.cuts import attribute_columns, attribute_of, cluster_columns, column_of, come_back
 
 
 def cells(log: Any, name: str) -> list[Any]:
@@ -207,3 +207,49 @@ def test_sizes_up_to_a_bound_that_belongs_to_them_are_summed() -> None:
     for size in (1.001e50, 0.999e-50):
         with pytest.raises(DataError, match="beyond 1e+50 in size, or below 1e-50 and not 0".replace("+", "[+]")):
             rs.online({"user": ["u", "v"], "spent": [size, 0.0]}, "Mean(spent)")
+
+
+COLUMNS = {
+    "user": ["a", "b"],
+    "list_id": ["l", "m"],
+    "group": ["A", "B"],
+    "position": [1, 2],
+    "click": [1, 0],
+    "city": ["x", "y"],
+    "a,b": [1, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("find", "name", "said"),
+    [
+        pytest.param(attribute_of, "planet", "log: no column 'planet' to group by: there are ", id="grouped by no column"),
+        pytest.param(column_of, "planet", "log: no column 'planet' to slice by: there are ", id="sliced by no column"),
+        pytest.param(cluster_columns, "planet", "log: no column 'planet' to cluster by: there are ", id="clustered by no column"),
+        pytest.param(attribute_of, "group", "log: group is the column of variants, which are compared already: name another to group by", id="the variants"),
+        pytest.param(column_of, "list_id", "log: column list_id is taken as impression_id: slices need columns with few values, like a country or a device", id="ids"),
+        pytest.param(cluster_columns, "group", "log: group is the column of variants: name a column of clusters, like household", id="clusters of variants"),
+        pytest.param(cluster_columns, "user", "log: user is the column that names each user, which is the unit without clusters: name a column of clusters, like household", id="clusters of users"),
+        pytest.param(attribute_columns, {"city": "x"}, "slices: of a log they are names of its columns, like country", id="values of a column"),
+        pytest.param(cluster_columns, 5, "clusters: of a log they are names of its columns, like household", id="a number"),
+    ],
+)  # fmt: skip
+def test_a_column_that_cannot_cut_a_log_is_refused_with_the_reason(find: Any, name: Any, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        find(rs.read_log(COLUMNS, columns={"group": "variant"}), name)
+    assert str(error.value).startswith(said)
+    assert said.endswith("there are ") or str(error.value) == said
+
+
+def test_columns_to_cut_by_are_named_in_a_list_or_apart_at_commas() -> None:
+    log = rs.read_log(COLUMNS, columns={"group": "variant"})
+    assert attribute_columns(log, "city, position ,city") == ["city", "position"]
+    assert attribute_columns(log, ["a,b", "city"]) == ["a,b", "city"]
+    assert attribute_columns(log, None) == []
+    for lowest, refused in ((0, False), (-1, True)):
+        other = rs.read_log(COLUMNS | {"position": [lowest, 2]}, columns={"group": "variant"})
+        if refused:
+            with pytest.raises(DataError, match=r"^log: a row has position -1: positions count from 1"):
+                attribute_of(other, "position")
+        else:
+            assert attribute_of(other, "position") == "position"
