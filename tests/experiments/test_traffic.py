@@ -113,6 +113,31 @@ def test_lists_needed_are_those_of_the_units_needed(found: Any) -> None:
     assert found.low < found.multiplier < found.high
 
 
+def test_the_interval_is_that_of_units_drawn_again(found: Any) -> None:
+    """400 times each unit is drawn as often as a Poisson variable says; the lists of both designs follow from each draw by their formula."""
+    sums = {
+        name: np.array([one[name] for one in by_user().values()])
+        for name in ("lists", "clicks", "of", "apart", "A", "B")
+    }
+    table = np.round(np.column_stack([sums[name] for name in ("apart", "of", "clicks", "lists", "A", "B")]), 9)
+    table = table[np.argsort([*by_user()])]
+    times = np.random.default_rng(0).poisson(1.0, (400, len(table)))
+    multipliers = []
+    for each in times:
+        apart, of, clicks, lists, one, other = np.repeat(table, each, axis=0).T
+        preference, difference, rate = (
+            apart.sum() / of.sum(),
+            (one - other).sum() / lists.sum(),
+            clicks.sum() / lists.sum(),
+        )
+        of_interleaving = ((apart - preference * of) ** 2).sum() / of.sum() ** 2 / preference**2
+        of_ab = 4 * ((clicks - rate * lists) ** 2).sum() / lists.sum() ** 2 / difference**2
+        multipliers.append(of_ab / of_interleaving)
+    ends = np.sort(multipliers)[[9, 389]]  # the 10th and the 390th of 400
+    assert [found.low, found.high] == pytest.approx(ends.tolist(), rel=1e-9)
+    assert found.in_words.endswith(f" times the lists (95% interval {found.low:.1f} to {found.high:.1f})")
+
+
 def test_items_at_one_place_say_nothing_of_attention() -> None:
     """Those without a click, those always at one place, and rows without a place change nothing."""
     at_one_place = [

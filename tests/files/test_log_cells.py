@@ -188,6 +188,21 @@ def test_the_files_of_a_folder_have_the_columns_that_its_folders_name(files: int
     assert found == [("uA", "A"), ("uB", "B")][:files]
 
 
+@pytest.mark.parametrize("sound", [0, 1, 2], ids=["alone", "after a sound one", "after two"])
+def test_damage_in_a_file_of_a_folder_is_told_with_the_file(sound: int, tmp_path: Path) -> None:
+    path = tmp_path / "z.parquet"
+    LOG.write_parquet(path, compression="uncompressed")
+    for name in ("a", "b")[:sound]:
+        LOG.with_columns(pl.col("user") + name).write_parquet(tmp_path / f"{name}.parquet")
+    assert rs.online(tmp_path, "CTR")["CTR"] == 2 / 3
+    data = bytearray(path.read_bytes())
+    at = data.index(b"PAR1") + 4  # the head of the first page
+    data[at : at + 8] = bytes(255 - byte for byte in data[at : at + 8])
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"z\.parquet: not a whole Parquet file"):
+        rs.online(tmp_path, "CTR")
+
+
 def test_columns_of_two_lengths_are_refused_with_the_reason() -> None:
     with pytest.raises(InputError, match=r"lists as columns need one length and one type of cell each: \S.*$"):
         rs.read_log({"user": ["a", "b"], "click": [1]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,65 @@ def test_numbers_are_dates_only_if_those_of_all_parts_are() -> None:
         ends = pl.DataFrame({"least": least, "largest": largest}, strict=False)
         _, notes = _numeric_times(rows, "date", pl.col("date"), ends)
         assert any("dates like 20240203" in note for note in notes) == dates
+
+
+@pytest.mark.parametrize(
+    ("least", "largest", "said"),
+    [
+        pytest.param(19000101, 21001231, "1900-01-01", id="the first and the last date"),
+        pytest.param(19000101, 21001232, None, id="beyond the last"),
+        pytest.param(19000100, 20240501, None, id="before the first"),
+    ],
+)
+def test_whole_numbers_are_dates_within_two_centuries(least: int, largest: int, said: str | None) -> None:
+    log = {"user": ["a", "b"], "click": [1, 0], "time": [least, largest]}
+    if said is None:
+        with pytest.raises(InputError, match="too small for times after 1973"):
+            read_log(log)
+        return
+    found = read_log(log)
+    assert f"{found.collect(found.frame.select('timestamp'))['timestamp'][0]:%Y-%m-%d}" == said
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (100_000_000, "1973-03-03T09:46:40"),
+        (99_999_999_999, "5138-11-16T09:46:39"),
+        (100_000_000_000, "1973-03-03T09:46:40"),
+        (99_999_999_999_999, "5138-11-16T09:46:39.999000"),
+        (100_000_000_000_000, "1973-03-03T09:46:40"),
+        (99_999_999_999_999_984, "5138-11-16T09:46:39.999984"),
+        (100_000_000_000_000_000, "1973-03-03T09:46:40"),
+        (1_715_472_000_123_456, "2024-05-12T00:00:00.123456"),
+    ],
+    ids=[
+        "first of seconds",
+        "last of seconds",
+        "first of thousandths",
+        "last of thousandths",
+        "first of millionths",
+        "last of millionths",
+        "first of billionths",
+        "a microsecond",
+    ],
+)
+@pytest.mark.parametrize("written", [int, str], ids=["a number", "a text"])
+def test_the_size_of_a_number_says_its_unit(number: int, text: str, written: type) -> None:
+    """Seconds, then thousandths, millionths and billionths of them: each from 1973 on."""
+    log = read_log({"user": ["a"], "click": [1], "time": [written(number)]})
+    found = log.collect(log.frame.select("timestamp")).item()
+    exact = 8e-6 if 10**13 <= number < 10**14 else 1e-6  # as a float, a number of 17 digits is off by up to 8
+    assert abs((found - datetime.fromisoformat(f"{text}+00:00")).total_seconds()) <= exact
+
+
+def test_numbers_just_below_those_of_1973_are_no_times() -> None:
+    with pytest.raises(InputError, match=r"column time holds numbers up to 99,?999,?999, too small"):
+        read_log({"user": ["a"], "click": [1], "time": [99_999_999]})
+    both = read_log(
+        {"user": ["a", "b"], "click": [1, 0], "time": ["99999999", "7"], "item": ["x", "y"]}, columns={"time": "number"}
+    )
+    assert not both.has("timestamp")
 
 
 # --- numbers in columns without a role ---------------------------------------------------------------------------------

@@ -377,6 +377,17 @@ def test_rows_without_a_unit_or_a_place_are_left_to_grouping(column: str) -> Non
         assert [value for value, _ in roll_up_parts(log, [CTR()], "position")] == [1, 2, 3, 4, None]
 
 
+@pytest.mark.parametrize(
+    "clicks",
+    [[0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 1, 0], [1, 1, 1, 0], [0, 1, 0, 0]],
+    ids=lambda some: f"{sum(some)} of 4",
+)
+def test_clicks_of_a_place_are_counted_however_usual_they_are(clicks: list[int]) -> None:
+    log = read_log({"user": ["u", "v", "u", "v"], "position": [1, 1, 2, 2], "click": clicks})
+    found = {place: units.numerators.tolist() for place, units in roll_up_parts(log, [CTR()], "position")}
+    assert found == {1: [[float(one) for one in clicks[:2]]], 2: [[float(one) for one in clicks[2:]]]}
+
+
 def test_a_metric_of_literals_alone_counts_all_rows_of_a_place() -> None:
     log = read_log({"user": ["a", "b", "a"], "item": ["x"] * 3, "position": [1, 1, 2]})
     found = {

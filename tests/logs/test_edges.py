@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.errors import InputError
+from rankscope.errors import DataError, InputError
 from rankscope.logs.base import parse_online
-from rankscope.logs.cuts import come_back
+from rankscope.logs.cuts import attribute_columns, attribute_of, cluster_columns, column_of, come_back
 
 
 def cells(log: Any, name: str) -> list[Any]:
@@ -43,6 +43,16 @@ def test_numbers_are_dates_only_if_the_smallest_and_the_largest_are() -> None:
 def test_ids_are_whole_numbers_only_if_all_are() -> None:
     assert cells({"user": ["1.0", "2.0"], "click": [1, 0]}, "unit_id") == ["1", "2"]
     assert cells({"user": ["1.0", "x"], "click": [1, 0]}, "unit_id") == ["1.0", "x"]
+
+
+@pytest.mark.parametrize("empty", [999, 1000, 1001, 2500])
+@pytest.mark.parametrize(("written", "ids"), [(["1.0", "2.0"], ["1", "2"]), (["1.0", "x"], ["1.0", "x"]), (["x", "1.0"], ["x", "1.0"])])  # fmt: skip
+def test_ids_are_whole_numbers_however_late_the_first_comes(empty: int, written: list[str], ids: list[str]) -> None:
+    """The first thousand rows are searched for an id, then all: a column that has one near the top is of its own kind."""
+    items: list[str | None] = [None] * empty
+    log = {"item": [*items, *written], "user": [f"{n // 2}.0" for n in range(empty + 2)], "click": [0] * (empty + 2)}
+    assert cells(log, "item_id")[-2:] == ids
+    assert cells(log, "unit_id")[:3] == ["0", "0", "1"]
 
 
 def test_two_columns_for_a_role_are_noted_unless_one_has_its_name() -> None:
@@ -173,3 +183,73 @@ def test_users_come_back_if_one_has_rows_on_several_days(named: str, days: tuple
         **({"time": [f"2024-05-0{day}" for day in days]} if days else {}),
     }
     assert come_back(rs.read_log(rows)) is again
+
+
+@pytest.mark.parametrize(("second", "again"), [("12:05:00", 1), ("12:05:00.000001", 0), ("12:04:59.999999", 1)])
+def test_a_query_within_just_so_many_seconds_follows(second: str, again: int) -> None:
+    log = {"session": ["s", "s"], "query": ["q", "r"], "time": ["2024-05-01T12:00:00Z", f"2024-05-01T{second}Z"]}
+    found = rs.online(log, "ReformulationRate").values[0]
+    assert (found.numerator, found.denominator) == (again, 2)
+
+
+@pytest.mark.parametrize(("dwell", "satisfied"), [(30.0, 1), (29.999999, 0), (None, None)])
+def test_a_click_of_just_so_many_seconds_satisfies(dwell: float | None, satisfied: int | None) -> None:
+    log = {"user": ["u", "v", "w"], "click": [1, 0, 1], "dwell_s": [dwell, None, 31.0]}
+    found = rs.online(log, "SatisfiedClicks").values[0]
+    assert (found.numerator, found.denominator) == ((satisfied or 0) + 1, 2 if satisfied is None else 3)
+
+
+def test_sizes_up_to_a_bound_that_belongs_to_them_are_summed() -> None:
+    """Squares and ratios of what units add stay finite up to 1e50, and from 1e-50 on."""
+    for size in (1e50, 1e-50, -1e50):
+        log = {"user": ["u", "v"], "spent": [size, 0.0]}
+        assert rs.online(log, "Mean(spent)")["Mean(spent)"] == size / 2
+    for size in (1.001e50, 0.999e-50):
+        with pytest.raises(DataError, match="beyond 1e+50 in size, or below 1e-50 and not 0".replace("+", "[+]")):
+            rs.online({"user": ["u", "v"], "spent": [size, 0.0]}, "Mean(spent)")
+
+
+COLUMNS = {
+    "user": ["a", "b"],
+    "list_id": ["l", "m"],
+    "group": ["A", "B"],
+    "position": [1, 2],
+    "click": [1, 0],
+    "city": ["x", "y"],
+    "a,b": [1, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("find", "name", "said"),
+    [
+        pytest.param(attribute_of, "planet", "log: no column 'planet' to group by: there are ", id="grouped by no column"),
+        pytest.param(column_of, "planet", "log: no column 'planet' to slice by: there are ", id="sliced by no column"),
+        pytest.param(cluster_columns, "planet", "log: no column 'planet' to cluster by: there are ", id="clustered by no column"),
+        pytest.param(attribute_of, "group", "log: group is the column of variants, which are compared already: name another to group by", id="the variants"),
+        pytest.param(column_of, "list_id", "log: column list_id is taken as impression_id: slices need columns with few values, like a country or a device", id="ids"),
+        pytest.param(cluster_columns, "group", "log: group is the column of variants: name a column of clusters, like household", id="clusters of variants"),
+        pytest.param(cluster_columns, "user", "log: user is the column that names each user, which is the unit without clusters: name a column of clusters, like household", id="clusters of users"),
+        pytest.param(attribute_columns, {"city": "x"}, "slices: of a log they are names of its columns, like country", id="values of a column"),
+        pytest.param(cluster_columns, 5, "clusters: of a log they are names of its columns, like household", id="a number"),
+    ],
+)  # fmt: skip
+def test_a_column_that_cannot_cut_a_log_is_refused_with_the_reason(find: Any, name: Any, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        find(rs.read_log(COLUMNS, columns={"group": "variant"}), name)
+    assert str(error.value).startswith(said)
+    assert said.endswith("there are ") or str(error.value) == said
+
+
+def test_columns_to_cut_by_are_named_in_a_list_or_apart_at_commas() -> None:
+    log = rs.read_log(COLUMNS, columns={"group": "variant"})
+    assert attribute_columns(log, "city, position ,city") == ["city", "position"]
+    assert attribute_columns(log, ["a,b", "city"]) == ["a,b", "city"]
+    assert attribute_columns(log, None) == []
+    for lowest, refused in ((0, False), (-1, True)):
+        other = rs.read_log(COLUMNS | {"position": [lowest, 2]}, columns={"group": "variant"})
+        if refused:
+            with pytest.raises(DataError, match=r"^log: a row has position -1: positions count from 1"):
+                attribute_of(other, "position")
+        else:
+            assert attribute_of(other, "position") == "position"

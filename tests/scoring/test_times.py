@@ -94,6 +94,26 @@ def test_an_unknown_zone_is_refused_with_a_near_one() -> None:
         rs.read_log(log_at(["2024-05-01"]), time_zone="Europe/Berln")
 
 
+@pytest.mark.parametrize("zone", ["Mars", "", 5])
+def test_an_unknown_zone_with_no_near_one_is_refused_with_an_example(zone: Any) -> None:
+    with pytest.raises(InputError, match=f"^time zone '{zone}' is unknown: a zone is like Europe/Berlin$"):
+        rs.read_log(log_at(["2024-05-01"]), time_zone=zone)
+
+
+@pytest.mark.parametrize(("zone", "said"), [("UTC", []), ("Asia/Tokyo", ["days are days in Asia/Tokyo"])])
+def test_notes_say_the_zone_of_times_and_of_days(zone: str, said: list[str]) -> None:
+    def notes(*times: Any) -> list[str]:
+        return [note for note in rs.read_log(log_at(times), time_zone=zone).source.notes if "read log as" not in note]
+
+    naive, dates = "column time has no time zone: read as UTC", "column time holds dates: read as days in Asia/Tokyo"
+    assert notes("2024-05-01T12:00:00Z", "2024-05-02T00:00:00+09:00") == said
+    assert notes("2024-05-01T12:00:00", "2024-05-02T00:00:00") == [naive, *said]
+    assert notes("2024-05-01", "2024-05-02") == ([dates] if said else [naive])
+    assert notes(20240501, 20240502) == ([dates] if said else ["column time holds dates like 20240502: read as UTC"])
+    # midnights in UTC with a zone are times and no dates
+    assert notes("2024-05-01T00:00:00Z", "2024-05-02T00:00:00Z") == said
+
+
 def test_rows_outside_the_days_are_left_out_and_counted() -> None:
     times = [f"2024-05-0{day}T{hour:02}:00:00Z" for day in range(1, 6) for hour in (0, 12, 23)]
     log = rs.read_log(log_at(times), start="2024-05-02", end=date(2024, 5, 4))

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import rankscope as rs
+from rankscope.errors import InputError
 from rankscope.worlds.events import MOST_LISTS, Visits, _before, made_visits
-from rankscope.worlds.items import judged_candidates, made_candidates
+from rankscope.worlds.items import Candidates, judged_candidates, made_candidates, quality_scores
 from rankscope.worlds.log import _ratio, design_effect
 from rankscope.worlds.world import World
 
@@ -127,9 +128,47 @@ def test_groups_of_one_user_or_of_no_rows_say_nothing_of_users() -> None:
     clicks, rows = np.array([2.0, 0.0, 2.0, 0.0]), np.full(4, 2.0)
     usual = (4 * 1**2 * 4 / 3) / (8 * 0.5 * 0.5)
     assert design_effect(clicks, rows, np.zeros(4)) == pytest.approx(usual)
+    pair = np.array([2.0, 0.0]), np.full(2, 2.0), np.zeros(2)  # one of two users clicks on all
+    assert design_effect(*pair) == pytest.approx((2 * 1**2 * 2 / 1) / (4 * 0.5 * 0.5))
     more = np.append(clicks, [1.0, 0.0, 0.0]), np.append(rows, [2.0, 0.0, 0.0])
     assert design_effect(*more, np.array([0, 0, 0, 0, 1, 2, 2])) == pytest.approx(usual)
     assert math.isnan(design_effect(clicks[:1], rows[:1], np.zeros(1)))
+
+
+def test_memory_is_that_of_rows_of_users_in_work_and_of_candidates() -> None:
+    for days in ({"days": 10}, {"days": 3, "before": 10}):
+        world: dict[str, Any] = {"users": 1000, "visits": 0.1, "items": 5, "candidates": 8, "queries": 20, **days}
+        lists = 1.5 * (1 + 0.1 * 10)  # of a user
+        parts = 1000 * lists * 5 * 400, 256 * lists * (12 * 5 + 6 * 8) * 8, 20 * 8 * (8 + 2 * 5) * 8
+        assert World(**world).size == sum(parts)
+
+
+def test_shares_of_grades_may_be_off_by_rounding_and_starts_lie_within_years_that_there_are() -> None:
+    for shares in ((0.9991,), (0.5, 0.5009)):
+        assert World(grades=shares).grades == shares
+    for shares in ((0.999,), (0.5, 0.501)):
+        with pytest.raises(InputError, match="the shares of grades must add up to 1"):
+            World(grades=shares)
+    for start in ("1971-01-01", "2200-12-31"):
+        assert str(World(start=start).begins) == f"{start} 00:00:00+00:00"
+    for start in ("1970-12-31", "2201-01-01"):
+        with pytest.raises(InputError, match="the first day must be in the years 1971 to 2200"):
+            World(start=start)
+
+
+def test_a_score_is_so_many_parts_grade_and_the_rest_noise() -> None:
+    noise = np.array([[1.0, -2.0, 0.5, 3.0]])
+    labels = np.array([[0.0, 4.0, np.nan, 2.0]])
+    made = Candidates(pl.Series(["q"]), np.ones(1), pl.Series(list("abcd")), labels, labels / 4, noise)
+    spread = math.sqrt((0.5**2 + 0.5**2 + 0) / 3)  # of the grades 0, 1 and 1/2
+    scores = quality_scores(made, 0.25)
+    assert scores[0, [0, 1, 3]] == pytest.approx([0.75, 0.25 / spread - 1.5, 0.125 / spread + 2.25], abs=1e-8)
+    assert scores[0, 2] == -math.inf
+    assert np.argsort(-quality_scores(made, 0)).tolist() == [[3, 0, 1, 2]]
+    assert np.argsort(-quality_scores(made, 1)).tolist() == [[1, 3, 0, 2]]
+    for wrong in (-0.01, 1.01, True, "1"):
+        with pytest.raises(InputError, match="the quality of a ranker is a number from 0"):
+            quality_scores(made, wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("items", "candidates"), [(100, 100), (5, 1000)])

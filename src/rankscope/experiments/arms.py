@@ -84,11 +84,11 @@ def _sound(units: UnitTotals) -> tuple[UnitTotals, Any, list[Caution]]:
     if not kept.all():
         ids = units.ids if units.unit == "unit_id" else None
         partly = 0 if ids is None else int(ids.filter(~kept).is_in(ids.filter(kept).implode()).sum())
-        never = units.size_of(~kept) - partly
+        never, total = units.size_of(~kept) - partly, units.count if ids is None else ids.n_unique()
         if never:
-            cautions.append(WithoutVariant.caution(count=never, total=units.count - partly, unit=units.noun))
+            cautions.append(WithoutVariant.caution(count=never, total=total, unit=units.noun))
         if partly:
-            cautions.append(PartlyWithoutVariant.caution(count=partly, total=units.count - partly, unit=units.noun))
+            cautions.append(PartlyWithoutVariant.caution(count=partly, total=total, unit=units.noun))
     # all ids are compared only if two of their hashes collide
     if units.ids is not None and units.unit == "unit_id" and units.ids.hash().n_unique() < units.count:
         both = units.ids.is_in(units.ids.filter(kept).filter(units.ids.filter(kept).is_duplicated()).implode()) & kept

@@ -28,7 +28,7 @@ class SampleRatio:
     counts: Mapping[str, int]
     expected: Mapping[str, float]
     p_value: float
-    at_looks: bool = False
+    at_looks: bool
 
     @property
     def holds(self) -> bool:

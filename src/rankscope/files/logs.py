@@ -231,14 +231,15 @@ def _of_raw(raw: Raw, part: LogPart | None = None) -> LogRows:
 def _of_parquet(file: ParquetFile) -> LogRows:
     schema = dict(file.scan.collect_schema())
 
-    def collect(query: pl.LazyFrame) -> pl.DataFrame:
-        # only pages of columns that the query reads are checked
-        plan = query.explain()
+    def check(plan: str) -> None:  # only pages of columns that the query reads
         file.check([name for name in schema if f'"{name}"' in plan] or schema)
+
+    def collect(query: pl.LazyFrame) -> pl.DataFrame:
+        check(query.explain())
         return file.collect(query)
 
     source, pieces = file.raw.source("Parquet"), tuple(file.pieces)
-    return LogRows(file.scan, schema, source, collect, pieces=pieces, finite=file.finite, full=file.full)
+    return LogRows(file.scan, schema, source, collect, pieces=pieces, finite=file.finite, full=file.full, check=check)
 
 
 def _of_sheet(sheet: Sheet | Mapping[str, Any], raw: Raw | None = None) -> LogRows:
@@ -281,11 +282,18 @@ def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
             odd = words.listing(sorted(set(part.schema) ^ set(first.schema)) or ["another order"])
             raise InputError(f"{part.source.label}: its columns differ from {first.source.label} ({odd})")
 
+    checks = [part.check for part in parts if part.check]
+
+    def collect(query: pl.LazyFrame) -> pl.DataFrame:
+        plan = query.explain()
+        for check in checks:
+            check(plan)
+        return query.collect()
+
     frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
     notes = (f"{label}: {words.counted(len(parts), 'file')}",)
     source = joint_source(label, [part.source for part in parts], notes=notes)
-    collect = first.collect if len(parts) == 1 else pl.LazyFrame.collect
-    return LogRows(frame, dict(frame.collect_schema()), source, collect)
+    return LogRows(frame, dict(frame.collect_schema()), source, first.collect if len(parts) == 1 else collect)
 
 
 # --- what columns are ---------------------------------------------------------------------------------------------

@@ -106,8 +106,7 @@ def _gaps(first: int) -> LogCheck:
     position = pl.col("position").drop_nulls()
     gap = (position.max() - first + 1 != position.len()) | (position.n_unique() != position.len())
     numbers = {"first": first, "second": first + 1, "third": first + 2}
-    bad = (position.len() > 0) & gap
-    return LogCheck(rules.GapsInPositions, ("position",), lambda _: bad, "impression_id", numbers)
+    return LogCheck(rules.GapsInPositions, ("position",), lambda _: gap, "impression_id", numbers)
 
 
 LOG_CHECKS: tuple[LogCheck, ...] = (
@@ -323,8 +322,9 @@ def _grouped_checks(log: Log, covariates: Sequence[str], whole: bool) -> dict[st
 
 
 def _named_before(column: str) -> bool:
-    """Return True for names such as ``orders_before``, ``pre_revenue``, ``sessionsPrior``."""
-    letters = (f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in column)
+    """Return True for names such as ``orders_before``, ``PRE_REVENUE``, ``sessionsPrior``."""
+    capitals = column.lower() if column.isupper() else column
+    letters = (f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in capitals)
     return any(part in NAMES_OF_COVARIATES for part in "".join(letters).split())
 
 

@@ -268,6 +268,76 @@ def test_actions_keep_their_names_unless_these_mean_something_here() -> None:
     assert rs.online(log, "Mean(watch)")["Mean(watch)"] == 2.0
 
 
+@pytest.mark.parametrize(
+    ("actions", "said"),
+    [
+        (30, []),
+        (31, ["1 action with the fewest events has no column: act-30"]),
+        (33, ["3 actions with the fewest events have no column: act-30, act-31 and act-32"]),
+    ],
+)
+def test_thirty_actions_have_a_column_those_with_the_most_events(actions: int, said: list[str]) -> None:
+    names = [f"act-{n:02}" for n in range(actions) for _ in range(1 + (n < 30))]
+    events = [event("q1", name, "a", "12:00:01") for name in names]
+    log = rs.read_log({"queries": QUERIES[:1], "events": events})
+    assert [name for name in log.attributes if name.startswith("act-")] == [f"act-{n:02}" for n in range(30)]
+    assert rows(log, "act-00", "act-29") == [(2, 2), (0, 0), (0, 0)]
+    assert [note for note in log.source.notes[1:] if "action" in note] == said
+
+
+def test_every_note_has_its_counts() -> None:
+    """Of six clicks on q1 two are on items that are no hits, and two came again; one seen item is no hit; three events are in no row."""
+    clicks = [event("q1", "click", item, f"12:00:0{n}") for n, item in enumerate("aaazyb")]
+    seen = [event("q1", "impression", item, "12:00:00") for item in ("b", "z")]
+    rest = [event("q9", "click", "k", "11:30:00"), event("q1", "scroll", None, "12:00:09"), event("q1", "scroll", None, "12:00:09")]  # fmt: skip
+    log = rs.read_log({"queries": QUERIES[:1], "events": [*clicks, *seen, *rest]})
+    assert log.source.notes[0].startswith("read log as OpenSearch UBI: 1 list, 11 events: ")
+    assert log.source.notes[1:] == (
+        "1 of 6 clicks: the item is not among the hits of the query. It becomes an extra row, with shown 0",
+        "2 clicks came again on the same item of a list: each item is clicked or not",
+        "1 item is known only from impressions, not from hits, with the position in the impressions",
+        "3 events are of no item of a list that is there, and in no row: scroll 2 and click 1",
+    )
+    assert rows(log, "item_id", "position", "shown", "examined", "click") == [
+        ("a", 1, 1.0, 0.0, 1.0),
+        ("b", 2, 1.0, 1.0, 1.0),
+        ("z", 2, 1.0, 1.0, 1.0),
+        ("c", 3, 1.0, 0.0, 0.0),
+        ("y", None, 0.0, 0.0, 1.0),
+    ]
+
+
+def test_attributes_that_are_called_like_a_column_of_the_log_are_left_out() -> None:
+    taken = {
+        "position": 9,
+        "session_id": "s9",
+        "application": "x",
+        "click": 1,
+        "conversion": 1,
+        "item_id": "i",
+        "shown": 0,
+    }
+    log = rs.read_log(
+        {"queries": [query("q1", "c1", "tv", "12:00:00", ["a"], **taken, country="de")], "events": EVENTS[:1]}
+    )
+    names = ("item_id", "position", "session_id", "application", "shown", "click", "country")
+    assert rows(log.turned(lambda frame: frame.filter(pl.col("item_id") == "a")), *names) == [
+        ("a", 1, "s1", "shop", 1.0, 0.0, "de")
+    ]
+
+
+def test_ids_and_places_may_stand_elsewhere_in_an_event() -> None:
+    """An item beside its object, a session among the attributes, a place called index."""
+    old = {"query_id": "q1", "action_name": "impression", "client_id": "c1", "timestamp": "2024-05-01T12:00:01Z"}
+    events = [
+        {**old, "event_attributes": {"object_id": "a", "session_id": "s7", "position": {"index": 4}}},
+        {**old, "object_id": "b", "session_id": "s7", "event_attributes": {"position": {"ordinal": {"index": 5}}}},
+    ]
+    for one, found in zip(events, [("a", 4, "s7", 1.0), ("b", 5, "s7", 1.0)], strict=True):
+        log = rs.read_log({"events": [one]}, log_format="ubi")
+        assert rows(log, "item_id", "position", "session_id", "shown") == [found]
+
+
 # --- what is wrong
 
 

@@ -18,6 +18,7 @@ from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference import NAMES, NAMES_FOR_LOGS, find_method
 from rankscope.inference.base import Correction, Interval, PairedTest
+from rankscope.inference.effects import split_p_value, split_p_value_at_looks
 
 
 def welch(one: Any, other: Any) -> float:
@@ -210,6 +211,18 @@ def test_the_test_of_the_split_is_named() -> None:
     three = table.with_columns(variant=pl.Series(list("ABC") * 100))
     for log, name in ((table, "binomial test"), (three, "chi-square test")):
         assert rs.experiment(log, "Mean(revenue)").sample_ratio.record()["test"] == name
+
+
+@pytest.mark.parametrize("test", ["anytime(first=200)", "group_sequential(look=2, looks=4)"])
+def test_at_looks_the_split_is_checked_by_a_test_that_holds_at_looks(test: str) -> None:
+    table = users(seed=3, count=300).with_columns(variant=pl.Series(["A"] * 120 + ["B"] * 180))
+    looked, plain = (rs.experiment(table, "Mean(revenue)", test=name).sample_ratio for name in (test, None))
+    counts = np.array([120, 180]), np.array([0.5, 0.5])
+    assert (looked.test, plain.test) == ("sequential multinomial test", "binomial test")
+    assert looked.p_value == split_p_value_at_looks(*counts)
+    assert plain.p_value == split_p_value(*counts) != looked.p_value
+    planned = rs.experiment(table, "Mean(revenue)", test=test, split="A=2,B=3").sample_ratio
+    assert (planned.expected, planned.p_value) == ({"A": 0.4, "B": 0.6}, 1.0)
 
 
 def test_the_direction_of_a_column_is_asked_for_if_it_decides_and_said_if_it_is_assumed() -> None:

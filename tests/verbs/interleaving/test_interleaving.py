@@ -157,6 +157,25 @@ def test_unequal_first_places_withhold_the_verdict() -> None:
     assert "did not fill the first place equally often" in next(found.sentences())
 
 
+def test_first_places_are_counted_by_ranker() -> None:
+    """Four of six lists open with b: (1 + 6 + 15) of 64 splits of six are so uneven on one side, and as many on the other."""
+    lists = [("u1", "ba", "10"), ("u2", "ba", "01"), ("u3", "ba", "00"), ("u4", "ba", "10"), ("u5", "ab", "10"), ("u6", "ab", "01")]  # fmt: skip
+    log = log_of(*lists)
+    for positions in ([1, 2] * 6, [0, 1] * 6):
+        found = rs.interleaving(log | {"position": positions})
+        said = "Mixing: first places are split evenly (a 2 and b 4; p = 0.69)."
+        assert said in list(found.sentences())
+        first = json.loads(found.to_json())["validity"]["first_places"]
+        assert (first["counts"], first["expected"]) == ({"a": 2, "b": 4}, {"a": 0.5, "b": 0.5})
+        assert first["p_value"] == pytest.approx(2 * (1 + 6 + 15) / 64)
+        assert (first["test"], first["holds"]) == ("binomial test", True)
+    three = made(lists=60, third=True)
+    opened = dict(three.filter(pl.col("position") == 1)["team"].value_counts().iter_rows())
+    assert opened["A"] != opened["C"]
+    validity = json.loads(rs.interleaving(three).to_json())["validity"]
+    assert validity["first_places"]["counts"] == {name: opened[name] for name in "ABC"}
+
+
 def test_a_preference_between_rankers_that_agree_withholds_the_verdict() -> None:
     log = made(better=0.0, seed=2).with_columns(rank_B=pl.col("rank_A"), click=(pl.col("team") == "A").cast(pl.Int64))
     found = rs.interleaving(log.filter(pl.col("merge_method") != ""), credit="TeamCredit")
@@ -378,6 +397,8 @@ BAD: list[tuple[str, Any, dict[str, Any], str]] = [
     ("an unknown method", MADE.with_columns(merge_method=pl.lit("Draft")), {}, "column merge_method: mixing 'Draft': no mixing is called Draft"),
     ("an unknown credit", MADE, {"credit": "Team"}, "no credit is called Team, did you mean TeamCredit"),
     ("an unknown ranker", MADE, {"baseline": "C"}, "no ranker is called that"),
+    ("competitive pairs without ranks", log_of(*WORKED), {"pairs": "competitive"}, "^log: competitive pairs need two rankers and the columns rank_a and rank_b$"),
+    ("competitive pairs of three", made(lists=40, third=True), {"pairs": "competitive"}, "^log: competitive pairs need two rankers and the columns rank_A and rank_B and rank_C$"),
     ("unknown pairs", MADE, {"pairs": "some"}, "pairs is one of"),
     ("credits that the log lacks", log_of(*WORKED), {"credit": "LoggedCredit"}, "needs a column credit_NAME of each ranker"),
 ]  # fmt: skip

@@ -367,8 +367,7 @@ class Clock:
         except (pl.exceptions.PolarsError, TypeError):
             known = False
         if not known:
-            near = words.hint(str(self.zone), sorted(available_timezones()))
-            like = near if "did you mean" in near else ": a zone is like Europe/Berlin"
+            like = words.hint(str(self.zone), sorted(available_timezones()), ": a zone is like Europe/Berlin")
             raise InputError(f"time zone {words.quote(str(self.zone))} is unknown{like}")
         if self.form is not None:
             try:
@@ -418,6 +417,7 @@ class LogRows:
     settle: Callable[[Log], Log] | None = None
     clock: Clock = Clock()
     sums: Sums | None = None  # if rows are sums over many units
+    check: Callable[[str], None] | None = None  # refuses damage in the columns that a plan of a query reads
 
     def cells(self, name: str, kind: Kind) -> tuple[pl.Expr, pl.DataType]:
         """Return a column with categories as text, and its type. Raises InputError for lists, bytes, dates and other types."""

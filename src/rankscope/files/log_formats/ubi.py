@@ -260,14 +260,14 @@ def _remarks(events: pl.DataFrame, done: pl.DataFrame, added: int) -> Iterator[s
         yield f"{words.counted(again, 'click')} came again on the same item of a list: each item is clicked or not"
     if added:
         yield f"{words.counted(added, 'item')} {words.agree(added, 'is')} known only from impressions, not from hits, with the position in the impressions"
-    rest = events.with_row_index("event").join(done, on="event", how="anti")
-    others = rest.height
-    if others:
-        names = [f"{name} {words.count(count)}" for name, count in tally(rest["action"])]
+    missed = events.with_row_index("event").join(done, on="event", how="anti")
+    if others := missed.height:
+        names = [f"{name} {words.count(count)}" for name, count in tally(missed["action"])]
         yield f"{words.counted(others, 'event')} {words.agree(others, 'is')} of no item of a list that is there, and in no row: {words.listing(names)}"
     kinds = [kind for kind, _ in tally(done.filter(pl.col("kind") != IMPRESSION)["kind"])]
     if len(kinds) > MOST:
-        yield f"{words.counted(len(kinds) - MOST, 'action')} with the fewest events have no column: {words.listing(kinds[MOST:])}"
+        rest = len(kinds) - MOST
+        yield f"{words.counted(rest, 'action')} with the fewest events {words.agree(rest, 'has')} no column: {words.listing(kinds[MOST:])}"
 
 
 UBI = LogFormat(

@@ -180,7 +180,7 @@ def plan_of_log(  # noqa: PLR0913 - the options of the command line for a log
     needed = list(dict.fromkeys([*planned, *(other for others in adjust.values() for other in others)]))
     units = totals_of(log, needed, within, attributes=[stratum] if stratum else [], ids=bool(within)).clustered(within)
     adjustment = Adjustment(adjust, stratum, winsorise)
-    users = Variants(log, Arms(units, ()), SampleRatio({}, {}, math.nan), adjustment, tuple(within))
+    users = Variants(log, Arms(units, ()), SampleRatio({}, {}, math.nan, at_looks=False), adjustment, tuple(within))
     if goal.n is None and units.count < 4:
         raise DataError(f"{log.label}: {words.counted(units.count, units.noun)}, and a plan needs more")
     days = arrivals(log) if log.has("timestamp", "unit_id") and not users.clusters else ()

@@ -164,6 +164,65 @@ def test_users_with_several_rows_in_a_table_of_users_are_found() -> None:
     assert not found("RS617", users.with_columns(time=pl.lit("2024-05-01T10:00:00Z"))), "times make rows events"
 
 
+def test_rows_without_a_position_are_no_gap_and_empty_ids_are_no_group() -> None:
+    assert not found("RS602", log_of(position=[1, 2, None, None]))
+    assert not found("RS602", log_of(position=[1, None, 2, 1]))
+    (finding,) = found("RS602", log_of(position=[1, 3, None, None]))
+    assert finding.message.startswith("in 1 of 2 lists the positions are not 1, 2, 3 and so on")
+    (finding,) = found("RS602", log_of(position=[1, 3, 1, 3], list_id=["l1", "l1", None, None]))
+    assert finding.message.startswith("in 1 of 1 list ")
+    (finding,) = found("RS602", log_of(position=[0, 2, 0, 1]))
+    assert finding.message.startswith("in 1 of 2 lists the positions are not 0, 1, 2 and so on")
+
+
+def test_probabilities_may_differ_by_rounding() -> None:
+    """A difference of 1e-9 is rounding, and of a tenth more is none."""
+    for step, told in ((1e-9, False), (1.1e-9, True)):
+        assert bool(found("RS609", log_of(p_prefix=[0.0, step, 0.5, 0.25]))) == told
+        alone = log_of(p_slate=[0.0, step, 0.25, 0.25]).drop("p_prefix")
+        assert bool(found("RS610", alone)) == told
+        assert bool(found("RS610", log_of(p_slate=[step, step, 0.25, 0.25], p_prefix=[step, 0.0, 0.5, 0.25]))) == told
+
+
+def test_three_places_are_named_and_the_first_days_without_traffic() -> None:
+    """Of five users the first three by name."""
+    users = [name for name in "edcba" for _ in range(2)]
+    rows = pl.DataFrame({"user": users, "variant": ["A", "B"] * 5, "click": [0, 1] * 5})
+    (finding,) = found("RS605", rows)
+    assert finding.places == ("user a", "user b", "user c")
+    assert finding.message.startswith("5 of 5 users have rows in several variants")
+    (negative,) = found("RS612", pl.DataFrame({"user": users, "revenue": [-1.0] * 10}))
+    assert [place.endswith(f"row {n}") for n, place in enumerate(negative.places, 1)] == [True] * 3
+    times = [f"2024-01-0{day}T10:00:00Z" for day in (1, 9)]
+    (absent,) = found("RS613", pl.DataFrame({"user": ["a", "b"], "click": [0, 1], "time": times}))
+    assert (
+        "7 of the 9 days from 2024-01-01 to 2024-01-09 have no row (2024-01-02, 2024-01-03, 2024-01-04"
+        in absent.message
+    )
+
+
+@pytest.mark.parametrize(("back", "told"), [(1, 1), (2, 2), (3, 0)])
+def test_times_that_go_back_in_up_to_half_of_the_sessions_are_told(back: int, told: int) -> None:
+    """Of four sessions with two times each; one of one time only is no session to tell by."""
+    times = [f"2024-01-01T10:00:0{n + at * (1 if s >= back else -1)}Z" for s in range(4) for n, at in ((5, 0), (5, 1))]
+    rows = pl.DataFrame({
+        "session": [f"s{s}" for s in range(4) for _ in range(2)] + ["t", "t"], "item": list("xyxyxyxyxy"), "click": [0, 1] * 5,
+        "time": [*times, "2024-01-01T10:00:00Z", "2024-01-01T10:00:00Z"],
+    })  # fmt: skip
+    counts = [(finding.count, finding.places) for finding in found("RS607", rows)]
+    assert counts == ([(told, tuple(f"session s{s}" for s in range(told)))] if told else [])
+    assert not told or f"in {told} of 5 sessions" in found("RS607", rows)[0].message
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("orders_before", True), ("preRevenue", True), ("sessionsPrior", True), ("BASELINE", True), ("ORDERS_BEFORE", True), ("past-clicks", True), ("presses", False), ("PRESSES", False), ("beforehand", False)],
+)  # fmt: skip
+def test_columns_of_the_time_before_are_known_by_a_word_of_their_names(name: str, told: bool) -> None:
+    rows = pl.DataFrame({"user": ["a", "a", "b"], "click": [0, 1, 0], name: [1, 2, 3]})
+    assert bool(found("RS615", rows)) == told
+
+
 def test_effects_are_arithmetic() -> None:
     (zeros,) = found("RS611", log_of(click=[1, None, None, None]))
     assert zeros.effect == {"CTR": pytest.approx(1 / 4 - 1 / 1)}
