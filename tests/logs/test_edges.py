@@ -185,7 +185,11 @@ def test_users_come_back_if_one_has_rows_on_several_days(named: str, days: tuple
     assert come_back(rs.read_log(rows)) is again
 
 
-@pytest.mark.parametrize(("second", "again"), [("12:05:00", 1), ("12:05:00.000001", 0), ("12:04:59.999999", 1)])
+@pytest.mark.parametrize(
+    ("second", "again"),
+    [("12:05:00", 1), ("12:05:00.000001", 0), ("12:04:59.999999", 1)],
+    ids=["at the limit", "after it", "before it"],
+)
 def test_a_query_within_just_so_many_seconds_follows(second: str, again: int) -> None:
     log = {"session": ["s", "s"], "query": ["q", "r"], "time": ["2024-05-01T12:00:00Z", f"2024-05-01T{second}Z"]}
     found = rs.online(log, "ReformulationRate").values[0]

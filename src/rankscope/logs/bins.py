@@ -34,7 +34,7 @@ Keys: TypeAlias = NDArray[np.uint64]
 Numbers: TypeAlias = NDArray[np.int64]
 Marks: TypeAlias = NDArray[np.uint8]
 NOTHING: Numbers = np.zeros(0, dtype=np.int64)
-ONE = np.int32(1)  # numpy adds a number of another type to bins in 30 times the time
+ONE = np.int32(1)  # NumPy takes 30 times as long to add numbers of another type to bins
 
 
 class Numbering:

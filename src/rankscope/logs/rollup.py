@@ -493,7 +493,7 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
     both = [(m, part) for m, part in both if part.distinct or (m.rowwise and part.level == "row")]
     own = {n: v for i, (_, part) in enumerate(both) if not part.distinct for n, v in _columns(i, part).items()}
     kinds = log.pieces[0].select(value.alias(name) for name, value in own.items()).collect_schema()
-    # what is true or false is counted as it is, in less time than as a number
+    # flags are counted as they are, which takes less time than as numbers
     added = [(v if kinds[name] == pl.Boolean else v.cast(pl.Float64)).alias(name) for name, v in own.items()]
     sums = [pl.col(name).sum().cast(pl.Float64) for name in own]
     added += (beside := _sums(part for _, part in both))
