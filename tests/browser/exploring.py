@@ -110,8 +110,6 @@ def ranked(tab: Tab, side: str) -> list[str]:
 
 
 def load_again(tab: Tab) -> None:
-    """Loads a page again that has stored something: now and then Chromium does so before what was stored is there."""
-    for _ in range(5):
-        tab.reload()
-        if tab.evaluate("localStorage.length > 0"):
-            return
+    """Loads a page again that has stored something. Now and then Chromium does so before what was stored is there: it is at the next."""
+    tab.reload()
+    tab.reload()
