@@ -491,13 +491,13 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
     end = _end(log) if any(metric.windowed for metric in known) else None
     both = [(metric, metric.parts(log, end)) for metric in known]
     both = [(m, part) for m, part in both if part.distinct or (m.rowwise and part.level == "row")]
-    own = {n: v for i, (_, part) in enumerate(both) if not part.distinct for n, v in _columns(i, part).items()}
-    kinds = log.pieces[0].select(value.alias(name) for name, value in own.items()).collect_schema()
+    of_rows = {n: v for i, (_, part) in enumerate(both) if not part.distinct for n, v in _columns(i, part).items()}
+    kinds = log.pieces[0].select(value.alias(name) for name, value in of_rows.items()).collect_schema()
     # flags are counted as they are, which takes less time than as numbers
-    added = [(v if kinds[name] == pl.Boolean else v.cast(pl.Float64)).alias(name) for name, v in own.items()]
-    sums = [pl.col(name).sum().cast(pl.Float64) for name in own]
-    added += (beside := _sums(part for _, part in both))
-    sums += [pl.col(value.meta.output_name()).sum() for value in beside]
+    added = [(v if kinds[name] == pl.Boolean else v.cast(pl.Float64)).alias(name) for name, v in of_rows.items()]
+    sums = [pl.col(name).sum().cast(pl.Float64) for name in of_rows]
+    added += (of_parts := _sums(part for _, part in both))
+    sums += [pl.col(value.meta.output_name()).sum() for value in of_parts]
     seen = {unit: None, **dict.fromkeys(by)}
     for metric, part in both:
         if part.distinct:

@@ -200,8 +200,9 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
         lambda: _experiment(log, metrics, chosen) if design else None,
         lambda: online(log, wanted, by=over, level=1 - request.alpha) if log.of_impressions else None,
     ]
-    work = map if log.elsewhere is not None else map_parts  # each uses one core most of the time
-    result, values = work(lambda half: half(), halves)
+    # each uses one core most of the time; Spark has cores of its own
+    compute = map_parts if log.elsewhere is None else map
+    result, values = compute(lambda half: half(), halves)
     if result is not None:
         page = page_of_experiment(result, title, command, values)
     else:
