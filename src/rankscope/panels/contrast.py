@@ -17,9 +17,8 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds, Estimate, PairedTest, Sample, is_significant
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.intervals import without_interval
-from rankscope.panels.method import ALTERNATIVES, FEWEST, POWER, Method, require_own_units
+from rankscope.panels.method import ALTERNATIVES, FEWEST, POWER, VALID, Method, Validity, require_own_units
 from rankscope.panels.panel import WITHOUT_UNITS, EstimatedPair, Pair, PairedValues, Panel
-from rankscope.panels.validity import VALID, Validity
 
 if TYPE_CHECKING:
     from rankscope.inference.effects import Equivalence

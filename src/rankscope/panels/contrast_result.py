@@ -18,9 +18,8 @@ from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import Family
-from rankscope.panels.method import Method
+from rankscope.panels.method import Method, Validity
 from rankscope.panels.panel import Panel
-from rankscope.panels.validity import Validity
 from rankscope.show.result import Col, Result
 
 # --- cells ------------------------------------------------------------------------------------------------

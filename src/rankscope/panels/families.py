@@ -15,9 +15,8 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import Anova, two_way
 from rankscope.inference.base import TINY, UNIT, Bounds, Joint, is_significant
 from rankscope.panels.contrast import CLEAR, Contrast, contrast, interval_of
-from rankscope.panels.method import FEWEST, Method
+from rankscope.panels.method import FEWEST, VALID, Method, Validity
 from rankscope.panels.panel import Panel
-from rankscope.panels.validity import VALID, Validity
 
 Pairs = Sequence[tuple[str, str]]
 Corrected = tuple[Contrast, float, Bounds, float]

@@ -12,8 +12,7 @@ from rankscope.experiments.request import ExperimentRequest
 from rankscope.metrics import Metric, parse
 from rankscope.panels.cautions import few_clusters
 from rankscope.panels.contrast import contrast
-from rankscope.panels.margin import Margin
-from rankscope.panels.method import Method, method_of
+from rankscope.panels.method import Margin, Method, method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import parts_of
 from rankscope.panels.tolerance import tolerances_of

@@ -26,8 +26,7 @@ from rankscope.logs.base import parse_online, parse_online_metrics
 from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.metrics import require_deciding, require_direction
 from rankscope.panels.contrast import contrast
-from rankscope.panels.margin import Margin
-from rankscope.panels.method import Method, method_of, require_own_units
+from rankscope.panels.method import Margin, Method, method_of, require_own_units
 from rankscope.panels.tolerance import USUAL, tolerances_of
 from rankscope.scoring.counterfactual import Counterfactual
 from rankscope.scoring.logs import apart_from_before, design_of, log_of, read_experiment

@@ -19,7 +19,7 @@ from rankscope.lists import Array
 from rankscope.lists.pages import Pages
 from rankscope.logs.cuts import slice_names
 from rankscope.logs.pages import ReadPages, read_pages
-from rankscope.panels.validity import Validity
+from rankscope.panels.method import Validity
 from rankscope.scoring.logs import TimeOptions, read_log
 from rankscope.verbs.position_bias.result import BiasPoint, PositionBias, Used
 

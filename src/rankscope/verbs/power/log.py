@@ -29,8 +29,7 @@ from rankscope.logs.metrics import Quantile, deciding_metrics
 from rankscope.logs.rollup import arrivals
 from rankscope.logs.sums import UnitSums, totals_of
 from rankscope.moments import Moments
-from rankscope.panels.margin import Margin, read_margin
-from rankscope.panels.method import Method, method_of
+from rankscope.panels.method import Margin, Method, method_of, read_margin
 from rankscope.panels.ratios import adjusted_ratios, pulls
 from rankscope.panels.reach import PowerGoal
 from rankscope.show.result import Col, Result, View
