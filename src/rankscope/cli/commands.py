@@ -91,8 +91,9 @@ def names_of(kind: str, start: str = "") -> Names:
 
         named = (Mixing if kind == "mixing" else Credit).catalogue
         return ((one.__name__, doc_of(one).partition("\n")[0]) for one in dict.fromkeys(named.values()))
-    from rankscope.inference import find_method, names_offered
+    from rankscope.inference import names_offered
     from rankscope.inference.base import Correction, Interval, PairedTest
+    from rankscope.panels.method import find_method
 
     base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind.removesuffix(" of logs")]
     return ((name, doc_of(find_method(base, name)).partition("\n")[0]) for name in names_offered(kind))

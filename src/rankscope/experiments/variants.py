@@ -30,12 +30,12 @@ from rankscope.logs.metrics import Count, Mean, Quantile, Share
 from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
 from rankscope.logs.sums import UnitSums, refuse_rows, totals_of
 from rankscope.moments import Moments
+from rankscope.panels.families import MAX_VALUES, too_many_values
 from rankscope.panels.method import Method, Validity
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import error_shares, panel_of
 from rankscope.panels.samples import Measure
-from rankscope.panels.slices import MAX_VALUES, too_many_values
-from rankscope.syntax import option_named
+from rankscope.words import option_named
 
 FEWEST_OF_STRATUM = 4  # units a stratum has on average, below which strata say more of chance than of units
 

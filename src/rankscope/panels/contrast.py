@@ -128,7 +128,7 @@ class Contrast:
     @cached_property
     def sign_flip(self) -> float:
         """Fisher's sign-flip p-value, exact up to 40 differing queries."""
-        from rankscope.inference.permutation import permutation
+        from rankscope.inference.paired import permutation
 
         test = permutation(seed=self.method.seed)
         return math.nan if self.panel.predicted is not None else test.p_value(self.pair.sample_for(test))
@@ -528,6 +528,6 @@ def choose_test(pair: Pair, method: Method) -> PairedTest:
         flips = alike or (method.test is None and pair.differing < FEWEST and not pair.predicted)
     if not flips:
         return test
-    from rankscope.inference.permutation import permutation
+    from rankscope.inference.paired import permutation
 
     return permutation(seed=method.seed)

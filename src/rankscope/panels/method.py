@@ -1,4 +1,4 @@
-"""How runs are compared, checked once: the test, interval and correction, the margins, and whether the data allow a verdict."""
+"""How runs are compared, checked once: test, interval and correction, margins, and whether the data allow a verdict."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 from rankscope import words
-from rankscope.declared import one_of
+from rankscope.declared import Declared, one_of, parameters, parse_all
 from rankscope.errors import InputError
-from rankscope.inference import NAMES_FOR_LOGS, find_method
+from rankscope.inference import NAMES, NAMES_FOR_LOGS
 from rankscope.inference.base import Correction, Interval, PairedTest
-from rankscope.metrics import spelled
 
 GUARDRAIL = re.compile(r"(.*\S)\s*=\s*([^()]*?)\s*", re.DOTALL)  # an = in brackets belongs to the metric
 
@@ -99,6 +98,8 @@ def read_margins(margin: Any) -> Margin | Mapping[str, Margin] | None:
         return None
     if not isinstance(margin, Mapping):
         return read_margin(margin, f"margin={margin!r}")
+    from rankscope.metrics import spelled
+
     return {
         spelled(metric) or str(metric): read_margin(value, f"margin of {metric}: {value!r}")
         for metric, value in margin.items()
@@ -112,6 +113,7 @@ Family = Literal["metric", "all"]
 TWO_SIDED = "two-sided"
 ALTERNATIVES = {TWO_SIDED: "different", "better": "better", "worse": "worse", "greater": "higher", "less": "lower"}
 T = TypeVar("T", PairedTest, Interval)
+D = TypeVar("D", bound=Declared)
 
 
 @dataclass(frozen=True)
@@ -249,3 +251,31 @@ class Validity:
 
 
 VALID = Validity()
+
+
+def find_method(kind: type[D], choice: Any, seed: int | None = None) -> D:
+    """A test, interval or correction: from an object, a class, or a spelling like ``permutation(rounds=20000)``.
+
+    ``seed`` is where its random numbers start, unless the spelling has a seed of its own. Raises InputError with the nearest name.
+
+    >>> from rankscope.inference.base import Correction
+    >>> find_method(Correction, "holm")
+    holm
+    """
+    if kind.kind == "interval":  # the modules that declare methods of a kind are loaded when one is first looked up
+        from rankscope.inference import bootstrap, intervals, sequences  # noqa: F401
+    elif kind.kind == "test":
+        from rankscope.inference import bootstrap, paired, ranks, sequential  # noqa: F401
+    elif kind.kind == "correction":
+        from rankscope.inference import anova, corrections, max_t  # noqa: F401
+    if isinstance(choice, kind):
+        method = choice
+    elif isinstance(choice, type) and issubclass(choice, kind):
+        method = choice()
+    elif isinstance(choice, str):
+        method = parse_all(kind, choice)[0]
+    else:
+        raise InputError(f"{kind.kind}={choice!r}: give the name of one, like {NAMES[kind.kind][0]!r}")
+    if seed and "seed" in parameters(type(method)) and getattr(method, "seed", seed) == 0:
+        method = method.having(seed=seed)
+    return method

@@ -44,7 +44,6 @@ from rankscope.reporting.sections.scoreboard import ComparisonPart, HeatMapPart,
 from rankscope.reporting.subject import PagePart, Subject
 from rankscope.scoring.logs import design_of
 from rankscope.show.result import Result
-from rankscope.syntax import option_named
 from rankscope.verbs.clicks.clicks import clicks
 from rankscope.verbs.clicks.result import ClickModels
 from rankscope.verbs.estimate.estimate import estimate
@@ -55,6 +54,7 @@ from rankscope.verbs.interleaving.interleaving import interleaving
 from rankscope.verbs.online.online import online
 from rankscope.verbs.position_bias.position_bias import position_bias
 from rankscope.verbs.position_bias.result import PositionBias
+from rankscope.words import option_named
 
 # the sections in reading order; each declares its subjects
 SECTIONS: tuple[type[PagePart], ...] = (

@@ -14,7 +14,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rankscope import syntax, words
+from rankscope import words
 from rankscope.errors import LARGEST_INT, InputError
 
 # the command line makes its options of this module: what is heavy is loaded where values are computed
@@ -63,7 +63,7 @@ class Policy:
         whole = f"a whole number of at least {cls.least}"
         cls.expects = cls.expects or (f"one of {words.choices(cls.values)}" if cls.least is None else whole)
         POLICIES[cls.name] = cls()
-        syntax.VALUES[cls.name] = tuple(map(str, cls.values))
+        words.OPTION_VALUES[cls.name] = tuple(map(str, cls.values))
 
     def accepts(self, value: Any) -> bool:
         """True if this can be a value. Settings in a file accept no other."""

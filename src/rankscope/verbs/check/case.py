@@ -30,8 +30,8 @@ from rankscope.impressions import Log
 from rankscope.lists import Array, ItemTable, Judged, Lists
 from rankscope.logs.health import LogHealth, examine
 from rankscope.metrics import Metric
-from rankscope.panels.cautions import comparison_cautions
 from rankscope.panels.contrast import CLEAR
+from rankscope.panels.contrast_result import comparison_cautions
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel

@@ -10,9 +10,8 @@ from rankscope.errors import DataError
 from rankscope.estimators.catalogue import read_estimators
 from rankscope.estimators.overlap import histogram
 from rankscope.logs.cuts import attribute_columns
-from rankscope.panels.families import Family
+from rankscope.panels.families import Family, SliceContrast, compare_within
 from rankscope.panels.method import method_of
-from rankscope.panels.slices import SliceContrast, compare_within
 from rankscope.scoring.counterfactual import Counterfactual, check_target
 from rankscope.scoring.logs import TimeOptions, read_log
 from rankscope.scoring.request import active_cautions

@@ -20,11 +20,11 @@ from rankscope.panels.method import TWO_SIDED, Method, method_of, require_own_un
 from rankscope.panels.panel import Panel
 from rankscope.scoring.logs import read_experiment
 from rankscope.scoring.request import active_cautions
-from rankscope.syntax import option_named
 from rankscope.verbs.experiment.beliefs import prior_of
 from rankscope.verbs.experiment.days import check_by, over_days, share_alpha
 from rankscope.verbs.experiment.result import Experiment
 from rankscope.verbs.experiment.slices import slices_of
+from rankscope.words import option_named
 
 
 # fmt: off

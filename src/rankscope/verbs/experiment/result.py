@@ -22,9 +22,8 @@ from rankscope.logs.metrics import Quantile
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import ContrastResult, effects_drawn, lift_interval_in_words
-from rankscope.panels.families import Family
+from rankscope.panels.families import Family, SliceContrast
 from rankscope.panels.method import ALTERNATIVES
-from rankscope.panels.slices import SliceContrast
 from rankscope.show.result import Shown, input_record
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import OverDays

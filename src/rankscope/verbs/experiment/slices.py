@@ -11,10 +11,9 @@ from rankscope.experiments.variants import Variants
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.families import Family
+from rankscope.panels.families import Family, SliceContrast, compare_within
 from rankscope.panels.method import Method
 from rankscope.panels.panel import Panel
-from rankscope.panels.slices import SliceContrast, compare_within
 
 
 def slices_of(

@@ -30,9 +30,9 @@ from rankscope.panels.method import Margin, Method, method_of, require_own_units
 from rankscope.panels.tolerance import USUAL, tolerances_of
 from rankscope.scoring.counterfactual import Counterfactual
 from rankscope.scoring.logs import apart_from_before, design_of, log_of, read_experiment
-from rankscope.syntax import option_named
 from rankscope.verbs.gate.checks import FailOn, draft_check, settle_checks
 from rankscope.verbs.gate.result import Gated, GatedKind, GatedLog, LogGate
+from rankscope.words import option_named
 
 READING = ("columns", "ignore")  # options of rankings that a log takes
 REFUSED = ("all_pairs", "alternative", "correction", "window")  # options of a plan that would change a gate

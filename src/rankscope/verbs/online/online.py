@@ -20,10 +20,10 @@ from rankscope.logs.cuts import DAY, column_of, slice_names, with_days, with_mer
 from rankscope.logs.health import LogHealth, empty_cells, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
 from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up, roll_up_parts
+from rankscope.panels.families import MAX_VALUES
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import ratio_parts
 from rankscope.panels.samples import Measure
-from rankscope.panels.slices import MAX_VALUES
 from rankscope.scoring.logs import TimeOptions, read_log
 from rankscope.verbs.online.result import OnlineValue, OnlineValues, decimals_of
 

@@ -19,7 +19,7 @@ from rankscope.experiments.roles import guardrails_of
 from rankscope.experiments.split import SampleRatio, name_of_test
 from rankscope.experiments.variants import Adjustment, Variants, check_winsorise
 from rankscope.impressions import Log
-from rankscope.inference import paired, permutation, sequential
+from rankscope.inference import paired, sequential
 from rankscope.inference.base import PairedTest
 from rankscope.inference.power import detectable_of_variants, inflation_of_looks, units_needed
 from rankscope.lists import Array
@@ -92,7 +92,7 @@ def pilot_of(users: Variants, metric: OnlineMetric) -> Pilot:
     return Pilot(plain.value, math.sqrt(variance), explained, moved, rate)
 
 
-PLANNED = (paired.t, permutation.permutation, sequential.anytime, sequential.group_sequential)
+PLANNED = (paired.t, paired.permutation, sequential.anytime, sequential.group_sequential)
 USUAL_LIFTS = (0.01, 0.02, 0.05, 0.1)  # shares of the value now
 Sizes = Sequence[tuple[float, bool]]  # differences, and whether each is a share of the value
 
