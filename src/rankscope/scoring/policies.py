@@ -523,7 +523,7 @@ class NamedGrades(ColumnNames):
     help = "Values of grades that are words: Perfect=4,Good=2,Bad=0."
 
     def read(self, value: Any) -> Any:
-        from rankscope.files.readers import grades_by_name
+        from rankscope.files.catalogue import grades_by_name
 
         return grades_by_name(value)
 

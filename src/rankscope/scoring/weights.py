@@ -71,8 +71,8 @@ def weights_of(source: Any) -> Weights:
     if isinstance(source, Mapping):
         return _check(list(zip(ids_of(source, "weights", "query"), source.values(), strict=True)), "weights")
     from rankscope.files.catalogue import kind_of
-    from rankscope.files.raw import open_raw
-    from rankscope.files.sheets import QUERY, is_path, open_sheet
+    from rankscope.files.raw import is_path, open_raw
+    from rankscope.files.sheets import QUERY, open_sheet
 
     if is_path(source):
         raw = open_raw(source, EXPECTED)
