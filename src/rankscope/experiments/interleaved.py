@@ -15,7 +15,7 @@ import polars as pl
 from rankscope import words
 from rankscope.behaviour.mixing import Mixing
 from rankscope.errors import DataError, InputError
-from rankscope.experiments.split import UNEQUAL, SampleRatio, sample_ratio
+from rankscope.experiments.arms import UNEQUAL, SampleRatio, sample_ratio
 from rankscope.impressions import Log, one_key
 from rankscope.inference.base import Sample, import_ahead
 from rankscope.inference.paired import t

@@ -31,9 +31,13 @@ RUN_FORMATS: list[RunFormat] = [Parquet(), RankedLists(), JsonLines(), Json(), L
 
 def format_of(raw: Raw) -> RunFormat:
     """Return the first format that recognises a file; TREC lines take every text."""
-    start, ending = raw.head.removeprefix(BOM).lstrip(), raw.ending
-    fitting = (one for one in RUN_FORMATS if not one.begins or start.startswith(one.begins) or ending in one.endings)
-    return next(one for one in fitting if one.recognises(raw))
+    start, line, ending = raw.head.removeprefix(BOM).lstrip(), raw.first_line, raw.ending
+    return next(
+        one
+        for one in RUN_FORMATS
+        if (ending in one.endings or (start.startswith(one.begins or b"") and one.within in line))
+        and one.recognises(raw)
+    )
 
 
 def kind_of(raw: Raw) -> str:

@@ -118,19 +118,22 @@ class Separated(RunFormat):
 class Csv(Separated):
     """CSV: cells parted by commas under a header, quotes around cells."""
 
-    name, endings, separator, label, sign = "csv", (".csv",), ",", "CSV", "a comma"
+    name, endings, label, sign = "csv", (".csv",), "CSV", "a comma"
+    separator = within = ","
 
 
 class Tsv(Separated):
     """TSV: cells parted by tabs under a header."""
 
-    name, endings, separator, label, sign = "tsv", (".tsv",), "\t", "TSV", "a tab"
+    name, endings, label, sign = "tsv", (".tsv",), "TSV", "a tab"
+    separator = within = "\t"
 
 
 class Semicolons(Separated):
     """CSV with semicolons between cells, as spreadsheets write it in some languages."""
 
-    name, separator, label, sign = "semicolon", ";", "CSV (apart by semicolons)", "a semicolon"
+    name, label, sign = "semicolon", "CSV (apart by semicolons)", "a semicolon"
+    separator = within = ";"
 
 
 SEPARATED = (Csv(), Tsv(), Semicolons())

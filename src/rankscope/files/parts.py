@@ -32,13 +32,14 @@ class RunFormat(ABC):
 
     ``name`` is the format in messages and settings, ``endings`` are those of its files. ``holds`` is the kind of file that it is written
     in, if other formats are written in the same (lists of documents are JSON lines). Files without its ending are of the format only if
-    they begin as ``begins`` says.
+    they begin as ``begins`` says and have ``within`` in their first line.
     """
 
     name: ClassVar[str]
     endings: ClassVar[tuple[str, ...]] = ()
     holds: ClassVar[str] = ""
     begins: ClassVar[tuple[bytes, ...]] = ()
+    within: ClassVar[str] = ""
 
     @abstractmethod
     def recognises(self, raw: Raw) -> bool:

@@ -483,12 +483,12 @@ DOCUMENT = re.compile(r"(?:docid\s*[=:]\s*)?([^\s=:]+)")
 class Letor(RunFormat):
     """Rows of labels, queries and features, as learning to rank uses them."""
 
-    name = "letor"
+    name, within = "letor", " qid:"
 
     def recognises(self, raw: Raw) -> bool:
         """Accept a file whose first line is a label and ``qid:``."""
         row = ROW.match(raw.first_line)
-        return " qid:" in raw.first_line and row is not None and words.is_number(row[1])
+        return row is not None and words.is_number(row[1])
 
     def read(self, raw: Raw, what: str, name: str | None) -> Run | Qrels:
         """Read labels as judgments; a row's comment names its document, or the row's place in its query does."""

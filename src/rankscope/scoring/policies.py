@@ -20,7 +20,7 @@ from rankscope.errors import LARGEST_INT, InputError
 # the command line makes its options of this module: what is heavy is loaded where values are computed
 if TYPE_CHECKING:
     from rankscope.dialects.base import Convention
-    from rankscope.engines.base import Values
+    from rankscope.engines.values import Values
     from rankscope.lists import Judged
     from rankscope.metrics import Metric
 
@@ -369,7 +369,7 @@ class NoRelevant(Policy):
             return values
         in_list = convention.looks_at == "list"
         instead = float("nan") if value == "skip" else float(value)
-        from rankscope.engines.base import override_values
+        from rankscope.engines.values import override_values
 
         return override_values(
             values, metric, judged, lambda lists: metric.without_relevant(lists, True) if in_list else metric.cannot_score(lists),
@@ -399,7 +399,7 @@ class NothingFound(Policy):
         if value == "metric":
             return values
         in_list = value == "skip_list"
-        from rankscope.engines.base import override_values
+        from rankscope.engines.values import override_values
 
         return override_values(
             values, metric, judged, lambda lists: metric.without_relevant(lists, in_list), float("nan"), "list" if in_list else "top",
@@ -449,7 +449,7 @@ class Averaging(Policy):
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value != "micro" or metric.aggregate != "mean":
             return values
-        from rankscope.engines.base import cached_per_query
+        from rankscope.engines.values import cached_per_query
 
         return replace(values, weight=cached_per_query(judged, metric, "worth", metric.worth))
 

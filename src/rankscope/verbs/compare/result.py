@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table, Value
+from rankscope.diagnostics.rule import active_cautions
 from rankscope.metrics import spelled
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.contrast_result import ContrastResult, column_at, comparison_cautions, p_cell
@@ -17,7 +18,6 @@ from rankscope.panels.panel import Panel
 from rankscope.panels.risk import NOTE, Risk, risks_of
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.policies import POLICIES
-from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Shown, View, input_record
 from rankscope.verbs.compare.tables import (

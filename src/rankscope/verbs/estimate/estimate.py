@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rankscope.diagnostics.codes import codes_of
+from rankscope.diagnostics.rule import active_cautions
 from rankscope.errors import DataError
 from rankscope.estimators.catalogue import read_estimators
 from rankscope.estimators.overlap import histogram
@@ -14,7 +15,6 @@ from rankscope.panels.families import Family, SliceContrast, compare_within
 from rankscope.panels.method import method_of
 from rankscope.scoring.counterfactual import Counterfactual, check_target
 from rankscope.scoring.logs import TimeOptions, read_log
-from rankscope.scoring.request import active_cautions
 from rankscope.verbs.estimate.result import Estimates
 
 MOST_CONTRASTED = 40  # slices of all attributes

@@ -12,13 +12,12 @@ from rankscope import words
 from rankscope.diagnostics.codes import codes_of
 from rankscope.errors import InputError, RankscopeError
 from rankscope.estimators.base import Estimator
-from rankscope.experiments.covariates import covariate_pairs
+from rankscope.experiments.arms import name_of_test
 from rankscope.experiments.interleaved import Interleaved
 from rankscope.experiments.plan import ExperimentPlanFile, read_plan
 from rankscope.experiments.request import ExperimentRequest
 from rankscope.experiments.roles import roles_of
-from rankscope.experiments.split import name_of_test
-from rankscope.experiments.variants import check_winsorise, shares_of, variants_of
+from rankscope.experiments.variants import check_winsorise, covariate_pairs, shares_of, variants_of
 from rankscope.files.roles import column_roles
 from rankscope.impressions import Log
 from rankscope.interleavings.credits import Credit

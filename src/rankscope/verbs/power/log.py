@@ -12,12 +12,10 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Column, NumberText
 from rankscope.errors import DataError, InputError
-from rankscope.experiments.arms import Arms
-from rankscope.experiments.covariates import covariates_of
+from rankscope.experiments.arms import Arms, SampleRatio, name_of_test
 from rankscope.experiments.quantiles import deviation_of_quantile, refuse_adjustment
 from rankscope.experiments.roles import guardrails_of
-from rankscope.experiments.split import SampleRatio, name_of_test
-from rankscope.experiments.variants import Adjustment, Variants, check_winsorise
+from rankscope.experiments.variants import Adjustment, Variants, check_winsorise, covariates_of
 from rankscope.impressions import Log
 from rankscope.inference import paired, sequential
 from rankscope.inference.base import PairedTest
