@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,33 @@ def sample_ratio(
     find = split_p_value_at_looks if at_looks else split_p_value
     p_value = find(np.array([*counts.values()]), np.array([*shares.values()]))
     return SampleRatio(dict(counts), shares, p_value, at_looks)
+
+
+def planned_split(split: Any, names: Sequence[str]) -> dict[str, float] | None:
+    """Return the planned shares by variant, from a mapping or texts like ``A=0.9,B=0.1``; None without a plan."""
+    out = shares_of(split)
+    unknown = [name for name in out or () if name not in names]
+    if unknown:
+        raise InputError(f"split {unknown[0]}: no variant is called that{words.hint(unknown[0], names)}")
+    return out
+
+
+def shares_of(split: Any) -> dict[str, float] | None:
+    """Return shares by name. Raises InputError for values that are not shares."""
+    if split is None:
+        return None
+    texts = [split] if isinstance(split, str) else split
+    parts = [part.rpartition("=")[::2] for text in texts for part in str(text).split(",")]
+    pairs = split.items() if isinstance(split, Mapping) else parts
+    out: dict[str, float] = {}
+    for name, part in pairs:
+        if not str(name).strip():
+            raise InputError(f"split {part}: name the variant of each share, like A=0.9,B=0.1")
+        number = words.as_number(str(part).strip())
+        if number is None or not number > 0:
+            raise InputError(f"split {name}={part}: a share is a number above 0, like A=0.9,B=0.1")
+        out[str(name).strip()] = number
+    return out
 
 
 def name_of_test(test: PairedTest | None) -> str:

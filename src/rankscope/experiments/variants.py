@@ -27,16 +27,17 @@ from rankscope.experiments.arms import (
     counts_of,
     early_caution,
     places_of,
+    planned_split,
     sample_ratio,
     skew_caution,
 )
 from rankscope.experiments.quantiles import few_rows, panel_of_quantiles, quantiles_of_arms, refuse_adjustment
-from rankscope.impressions import COLUMNS, OUTCOMES, Log
+from rankscope.impressions import COLUMNS, OUTCOMES, Log, attribute_of, cluster_columns
 from rankscope.inference.base import PairedTest
 from rankscope.inference.order_statistics import QuantileEstimate
 from rankscope.lists import Array
 from rankscope.logs.base import Earning, OnlineMetric, before, parse_online
-from rankscope.logs.cuts import attribute_of, cluster_columns, come_back
+from rankscope.logs.cuts import come_back
 from rankscope.logs.health import MAX_ROWS_FOR_GROUPED_CHECKS, empty_cells, examine
 from rankscope.logs.metrics import Attribute, Count, Mean, Quantile, Share
 from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
@@ -407,33 +408,6 @@ def check_winsorise(quantile: float | None) -> None:
     """Refuse a quantile at which nothing of use is cut."""
     if quantile is not None and not 0.5 < quantile < 1:
         raise InputError(f"winsorise={quantile}: cut at a quantile above 0.5 and below 1, like 0.99")
-
-
-def planned_split(split: Any, names: Sequence[str]) -> dict[str, float] | None:
-    """Return the planned shares by variant, from a mapping or texts like ``A=0.9,B=0.1``; None without a plan."""
-    out = shares_of(split)
-    unknown = [name for name in out or () if name not in names]
-    if unknown:
-        raise InputError(f"split {unknown[0]}: no variant is called that{words.hint(unknown[0], names)}")
-    return out
-
-
-def shares_of(split: Any) -> dict[str, float] | None:
-    """Return shares by name. Raises InputError for values that are not shares."""
-    if split is None:
-        return None
-    texts = [split] if isinstance(split, str) else split
-    parts = [part.rpartition("=")[::2] for text in texts for part in str(text).split(",")]
-    pairs = split.items() if isinstance(split, Mapping) else parts
-    out: dict[str, float] = {}
-    for name, part in pairs:
-        if not str(name).strip():
-            raise InputError(f"split {part}: name the variant of each share, like A=0.9,B=0.1")
-        number = words.as_number(str(part).strip())
-        if number is None or not number > 0:
-            raise InputError(f"split {name}={part}: a share is a number above 0, like A=0.9,B=0.1")
-        out[str(name).strip()] = number
-    return out
 
 
 GROWTHBOOK = "GrowthBook"  # sources with a column of each metric before the first exposure

@@ -19,7 +19,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import ReaderNotes, is_float_id, is_text, make_table, restore_floats
+from rankscope.files.long import IS_FLOAT_ID, ReaderNotes, is_text, make_table, restore_floats
 from rankscope.files.parts import QueryPlace, RunFormat, RunParts, cut, piece_size, table_parts
 from rankscope.files.raw import BOM, OLD_MAC, UNREADABLE, Raw
 from rankscope.files.roles import ID_ROLES, known_header, known_names, roles_of
@@ -307,7 +307,7 @@ class Columns:
         except csv.Error:
             return False
         row = dict(zip(self.names, cells, strict=False))
-        return any(is_float_id(row.get(roles[role], "")) for role in ID_ROLES if role in roles)
+        return any(IS_FLOAT_ID(row.get(roles[role], "")) for role in ID_ROLES if role in roles)
 
     def rows(self, text: bytes, refuse: bool = True) -> Rows | None:
         """Find the rows of a text with plain line ends. Unsound quotes raise InputError, or give None."""

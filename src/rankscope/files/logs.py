@@ -31,7 +31,7 @@ from rankscope.files.log_formats.joining import BEFORE, EVENT
 from rankscope.files.log_formats.open_bandit import OBP, OPEN_BANDIT
 from rankscope.files.log_formats.ubi import UBI
 from rankscope.files.log_formats.yandex import YANDEX
-from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, is_float_id
+from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, IS_FLOAT_ID
 from rankscope.files.parquet import PIECE, ParquetFile, open_parquet
 from rankscope.files.parts import files_of, joint_source
 from rankscope.files.raw import Raw, is_path, open_raw
@@ -391,7 +391,7 @@ def _float_ids(rows: LogRows, names: Sequence[str]) -> set[str]:
     if far := [name for name in texts if first_ids[name] is None]:  # no id is near the top
         each = rows.collect(rows.frame.select(pl.col(name).drop_nulls().first() for name in far))
         first_ids |= {name: each[name].drop_nulls().first() for name in far}
-    maybe = [name for name, one in first_ids.items() if one is not None and is_float_id(str(one))]
+    maybe = [name for name, one in first_ids.items() if one is not None and IS_FLOAT_ID(str(one))]
     if not maybe:
         return set()
     all_floats = rows.collect(

@@ -26,9 +26,9 @@ from rankscope.errors import DataError, InputError
 from rankscope.experiments.plan import read_plan
 from rankscope.experiments.request import EXPERIMENT_OPTIONS, ExperimentRequest
 from rankscope.experiments.roles import roles_of
-from rankscope.impressions import Log
+from rankscope.impressions import Log, attribute_columns
 from rankscope.logs.base import parse_online_metrics
-from rankscope.logs.cuts import attribute_columns, with_merged_rows
+from rankscope.logs.cuts import with_merged_rows
 from rankscope.logs.metrics import usual_metrics
 from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
 from rankscope.reporting import clicks as of_clicks

@@ -10,7 +10,7 @@ from rankscope.diagnostics.rule import active_cautions
 from rankscope.errors import DataError
 from rankscope.estimators.catalogue import read_estimators
 from rankscope.estimators.overlap import histogram
-from rankscope.logs.cuts import attribute_columns
+from rankscope.impressions import attribute_columns
 from rankscope.panels.families import Family, SliceContrast, compare_within
 from rankscope.panels.method import method_of
 from rankscope.scoring.counterfactual import Counterfactual, check_target

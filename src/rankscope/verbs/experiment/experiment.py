@@ -13,9 +13,9 @@ from rankscope.experiments.plan import ExperimentPlanFile, read_plan
 from rankscope.experiments.request import EXPERIMENT_OPTIONS, ExperimentRequest
 from rankscope.experiments.roles import Role, roles_of
 from rankscope.experiments.variants import Variants, variants_of
+from rankscope.impressions import attribute_columns
 from rankscope.inference.corrections import none
 from rankscope.logs.base import OnlineMetric
-from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.sums import refuse_rows
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import TWO_SIDED, Method, method_of, require_own_units

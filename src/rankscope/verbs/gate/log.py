@@ -12,17 +12,16 @@ from rankscope import words
 from rankscope.diagnostics.codes import codes_of
 from rankscope.errors import InputError, RankscopeError
 from rankscope.estimators.base import Estimator
-from rankscope.experiments.arms import name_of_test
+from rankscope.experiments.arms import name_of_test, shares_of
 from rankscope.experiments.interleaved import Interleaved
 from rankscope.experiments.plan import ExperimentPlanFile, read_plan
 from rankscope.experiments.request import ExperimentRequest
 from rankscope.experiments.roles import roles_of
-from rankscope.experiments.variants import check_winsorise, covariate_pairs, shares_of, variants_of
+from rankscope.experiments.variants import check_winsorise, covariate_pairs, variants_of
 from rankscope.files.roles import column_roles
-from rankscope.impressions import Log
+from rankscope.impressions import Log, attribute_columns
 from rankscope.interleavings.credits import Credit
 from rankscope.logs.base import parse_online, parse_online_metrics
-from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.metrics import require_deciding, require_direction
 from rankscope.panels.contrast import contrast
 from rankscope.panels.method import Margin, Method, method_of, require_own_units

@@ -8,7 +8,7 @@ from typing import Any
 
 from rankscope.experiments.interleaved import Interleaved
 from rankscope.experiments.traffic import decay_of, traffic_of
-from rankscope.logs.cuts import attribute_columns
+from rankscope.impressions import attribute_columns
 from rankscope.panels.families import Family, compare_within
 from rankscope.panels.method import method_of
 from rankscope.parallel import map_parts

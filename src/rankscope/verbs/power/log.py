@@ -16,13 +16,12 @@ from rankscope.experiments.arms import Arms, SampleRatio, name_of_test
 from rankscope.experiments.quantiles import deviation_of_quantile, refuse_adjustment
 from rankscope.experiments.roles import guardrails_of
 from rankscope.experiments.variants import Adjustment, Variants, check_winsorise, covariates_of
-from rankscope.impressions import Log
+from rankscope.impressions import Log, attribute_of, cluster_columns
 from rankscope.inference import paired, sequential
 from rankscope.inference.base import PairedTest
 from rankscope.inference.power import detectable_of_variants, inflation_of_looks, units_needed
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
-from rankscope.logs.cuts import attribute_of, cluster_columns
 from rankscope.logs.metrics import Quantile, deciding_metrics
 from rankscope.logs.rollup import arrivals
 from rankscope.logs.sums import UnitSums, totals_of
