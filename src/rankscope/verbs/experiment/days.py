@@ -13,8 +13,7 @@ from rankscope import words
 from rankscope.blocks import Chart, Column
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.arms import FEWEST_UNITS, counts_of
-from rankscope.experiments.heterogeneity import Heterogeneity, correct_heterogeneity
-from rankscope.experiments.shared import shared_units
+from rankscope.experiments.heterogeneity import Heterogeneity, correct_heterogeneity, shared_units
 from rankscope.experiments.variants import Variants
 from rankscope.impressions import Log
 from rankscope.inference.base import Bounds, Estimate, Sample
