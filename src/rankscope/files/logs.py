@@ -1,4 +1,7 @@
-"""Logs of impressions, and tables with one row per unit, from files, folders of files and frames of any library."""
+"""Logs of impressions, and tables with one row per unit, from files, folders of files and frames of any library.
+
+Columns are known by name and checked by content: a column whose name fits an id must hold ids.
+"""
 
 from __future__ import annotations
 

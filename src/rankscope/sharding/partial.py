@@ -1,4 +1,7 @@
-"""A partial result: the values of one share of a run and its whole request, kept in a file until all shares are there."""
+"""A partial result: the values of one share of a run and its whole request, kept in a file until all shares are there.
+
+A file is Parquet with its facts as JSON in the metadata, written in full or not at all.
+"""
 
 from __future__ import annotations
 
