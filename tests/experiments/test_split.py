@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankscope.experiments.split import sample_ratio
+from rankscope.experiments.arms import sample_ratio
 from rankscope.moments import Moments
 from rankscope.panels.ratios import panel_of
 from rankscope.panels.samples import Measure
