@@ -66,7 +66,7 @@ def _differences() -> Any:
 
 def flips(draws: int) -> Work:
     """The sign-flip test of rankscope."""
-    from rankscope.inference.permutation import flip_signs
+    from rankscope.inference.paired import flip_signs
 
     differences = _differences()
     return lambda: _nothing(flip_signs(differences, draws))
@@ -74,7 +74,7 @@ def flips(draws: int) -> Work:
 
 def exact() -> Work:
     """The same over all flips."""
-    from rankscope.inference.permutation import MANY, flip_signs
+    from rankscope.inference.paired import MANY, flip_signs
 
     differences = _differences()[:MANY]
     return lambda: _nothing(flip_signs(differences, 0))

@@ -14,8 +14,7 @@ from claims import Claim
 from rankscope.lists import Array
 from rankscope.panels.contrast import Contrast, contrast
 from rankscope.panels.families import Family, pairs_of
-from rankscope.panels.margin import Margin
-from rankscope.panels.method import method_of
+from rankscope.panels.method import Margin, method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.pooled import PooledPairs
 from rankscope.panels.samples import Measure

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.syntax import in_caller_syntax
-from rankscope.words import printable
+from rankscope.words import in_caller_syntax, printable
 
 HUGE = 1e60  # the largest absolute value of a number, so that fourth powers of sums do not overflow
 LARGEST_INT = 2**31 - 1  # of a parameter

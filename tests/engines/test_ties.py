@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.made.samples import amount
 
 import rankscope as rs
-from rankscope.engines.tie_orders import MOST_ORDERS, SAMPLE_SIZE, has_closed_form
+from rankscope.engines.values import MOST_ORDERS, SAMPLE_SIZE, has_closed_form
 from rankscope.errors import InputError
 from rankscope.lists import rectangle
 from rankscope.metrics import parse

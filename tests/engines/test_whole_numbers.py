@@ -11,8 +11,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.engines import local, top
+from rankscope.files.catalogue import qrels_of, run_of
 from rankscope.files.items import items_of, numbered, with_history
-from rankscope.files.readers import qrels_of, run_of
 from rankscope.lists import Ids, Judged
 
 METRICS = ["nDCG@3", "AP", "ILD(by='genre')@3", "Novelty@3", "Serendipity@3", "Coverage@3", "Unseen@3"]

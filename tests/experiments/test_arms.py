@@ -10,10 +10,9 @@ import pytest
 import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.variants import variants_of
-from rankscope.inference import find_method
 from rankscope.inference.base import Correction, Interval, PairedTest
 from rankscope.logs.base import parse_online
-from rankscope.panels.method import Method
+from rankscope.panels.method import Method, find_method
 from rankscope.scoring.logs import read_experiment
 
 Rows = list[tuple[str, str | None, float]]

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from tests.made.experiments import log_of_days
 
-from rankscope.experiments.shared import influence_of, shared_units
+from rankscope.experiments.heterogeneity import influence_of, shared_units
 from rankscope.experiments.variants import Variants, variants_of
 from rankscope.logs.base import parse_online
 from rankscope.scoring.logs import read_experiment

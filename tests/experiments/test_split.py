@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from rankscope.errors import InputError
-from rankscope.experiments.split import early_caution, sample_ratio, skew_caution
-from rankscope.inference import find_method
+from rankscope.experiments.arms import early_caution, sample_ratio, skew_caution
 from rankscope.inference.base import PairedTest
 from rankscope.moments import Moments
+from rankscope.panels.method import find_method
 from rankscope.panels.ratios import panel_of
 from rankscope.panels.samples import Measure
 

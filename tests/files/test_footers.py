@@ -17,7 +17,7 @@ from tests.made.samples import sampled
 
 import rankscope as rs
 from rankscope.errors import InputError
-from rankscope.files.footers import DamageError, Thrift, check_pages, read_footer
+from rankscope.files.parquet import DamageError, Thrift, check_pages, read_footer
 
 ROWS = [(f"q{i // 8}", f"d{i * 7 % 50}-{i % 8}", 8.0 - i % 8 + i / 100) for i in range(24)]
 FRAME = pl.DataFrame(ROWS, schema=["query_id", "doc_id", "score"], orient="row")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope import syntax
+from rankscope import words
 from rankscope.cli import main
 from rankscope.errors import RankscopeError
 
@@ -82,7 +82,7 @@ def test_the_command_line_reads_options(
         Path(name).write_text(text)
     assert main([*line.split(), "-q"]) == 2
     assert said in capsys.readouterr().err
-    assert syntax.MESSAGE_STYLE == {"options": False}  # Python's own calls go on in its words
+    assert words.MESSAGE_STYLE == {"options": False}  # Python's own calls go on in its words
 
 
 @pytest.mark.parametrize(

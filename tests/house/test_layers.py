@@ -20,7 +20,7 @@ SRC = ROOT / "src" / "rankscope"
 
 # a module may import from its own room and from rooms on lower floors; each verb is a room of its own
 FLOORS = {
-    "words": 0, "syntax": 0,
+    "words": 0,
     "errors": 1, "moments": 1, "sources": 1, "blocks": 1, "_version": 1,
     "declared": 2, "diagnostics": 2, "lists": 2, "tables": 2, "impressions": 2, "parallel": 2, "store": 2,
     "behaviour": 3,

@@ -23,8 +23,8 @@ from rankscope.inference.bootstrap import Groups, bca, bootstrap, percentile, st
 from rankscope.inference.corrections import holm
 from rankscope.inference.intervals import linearise, t
 from rankscope.inference.max_t import max_t, randomised_tukey
+from rankscope.inference.paired import patterns, permutation
 from rankscope.inference.paired import t as t_test
-from rankscope.inference.permutation import patterns, permutation
 from rankscope.inference.sequential import anytime, betting
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ import rankscope as rs
 from rankscope.inference.base import Estimate
 from rankscope.inference.dealing import FAR, SKEWED, Chance, Units, deal, skewness_of_difference
 from rankscope.inference.effects import above, less_share
-from rankscope.inference.permutation import permutation
+from rankscope.inference.paired import permutation
 from rankscope.moments import Moments
 from rankscope.panels.ratios import estimate_of, panel_of
 from rankscope.panels.samples import Measure

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from rankscope.declared import parse_all
 from rankscope.errors import InputError
-from rankscope.inference import permutation as flips
+from rankscope.inference import paired as flips
 from rankscope.inference.base import PairedTest, Sample
-from rankscope.inference.permutation import Flips, flip_signs, permutation
+from rankscope.inference.paired import Flips, flip_signs, permutation
 from rankscope.lists import Array
 
 Find = Callable[[str], Path]

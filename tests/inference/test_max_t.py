@@ -16,7 +16,7 @@ from rankscope.errors import InputError
 from rankscope.inference import max_t as module
 from rankscope.inference.base import Correction, Joint, Sample
 from rankscope.inference.max_t import max_t, randomised_tukey
-from rankscope.inference.permutation import flip_signs, patterns
+from rankscope.inference.paired import flip_signs, patterns
 from rankscope.lists import Array
 
 Find = Callable[[str], Path]

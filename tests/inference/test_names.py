@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from rankscope.inference import NAMES, find_method
+from rankscope.inference import NAMES
 from rankscope.inference.base import Correction, Interval, PairedTest
+from rankscope.panels.method import find_method
 
 
 @pytest.mark.parametrize("kind", [Interval, PairedTest, Correction])

@@ -14,8 +14,7 @@ from tests.made.samples import amount
 import rankscope as rs
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import Family, pairs_of
-from rankscope.panels.margin import Margin
-from rankscope.panels.method import method_of
+from rankscope.panels.method import Margin, method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 

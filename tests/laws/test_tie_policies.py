@@ -13,7 +13,7 @@ from tests.made.samples import sampled
 
 from rankscope.engines import local, mappings
 from rankscope.engines.base import SEVERAL, Order
-from rankscope.engines.tie_orders import depends_on_order, score_under_ties
+from rankscope.engines.values import depends_on_order, score_under_ties
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric

@@ -11,8 +11,8 @@ import pytest
 from tests.made.results import METRICS, RESULTS, result, world
 
 import rankscope as rs
-from rankscope import syntax
-from rankscope.syntax import in_caller_syntax
+from rankscope import words
+from rankscope.words import in_caller_syntax
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 OF_A_SHELL = re.compile(r"rankscope [a-z]+[^.;:,()]*")  # a command that has no call of its own, in full
@@ -56,7 +56,7 @@ def test_pages_of_python_name_no_option() -> None:
 
 @pytest.mark.parametrize("name", ["evaluate", "gate", "check", "unjudged"])
 def test_the_command_line_names_options_in_the_same_places(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(syntax.MESSAGE_STYLE, "options", True)
+    monkeypatch.setitem(words.MESSAGE_STYLE, "options", True)
     warned = " ".join(text for place, text in said(RESULTS[name]()) if place == "warning")
     assert "--ties expected" in warned
     assert "ties=" not in warned

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from rankscope.engines.base import columns_of, score
+from rankscope.engines.values import columns_of, score
 from rankscope.lists import Ids, Judged, NarrowJudged, narrowed
 from rankscope.metrics import parse
 

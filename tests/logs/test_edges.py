@@ -10,8 +10,9 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
+from rankscope.impressions import attribute_columns, attribute_of, cluster_columns, column_of
 from rankscope.logs.base import parse_online
-from rankscope.logs.cuts import attribute_columns, attribute_of, cluster_columns, column_of, come_back
+from rankscope.logs.cuts import come_back
 
 
 def cells(log: Any, name: str) -> list[Any]:

@@ -13,8 +13,8 @@ import rankscope as rs
 from rankscope.inference.base import Sample
 from rankscope.inference.effects import favourable_if_normal
 from rankscope.metrics import parse
-from rankscope.panels.cautions import few_clusters
 from rankscope.panels.contrast import contrast
+from rankscope.panels.contrast_result import few_clusters
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure

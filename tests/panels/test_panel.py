@@ -15,8 +15,7 @@ from scipy import stats
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Estimate, PairedTest, Sample
 from rankscope.inference.bootstrap import bca, percentile, studentised
-from rankscope.inference.paired import sign, t, wilcoxon
-from rankscope.inference.permutation import permutation
+from rankscope.inference.paired import permutation, sign, t, wilcoxon
 from rankscope.lists import Array
 from rankscope.moments import Moments
 from rankscope.panels.contrast import contrast

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from rankscope.panels.families import Family, pairs_of
-from rankscope.panels.method import method_of
+from rankscope.panels.method import VALID, Validity, method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
-from rankscope.panels.validity import VALID, Validity
 
 WITHHELD = Validity.unless(False, "users were not split as planned (p < 0.001)")
 

@@ -636,9 +636,9 @@ def test_sharding_partial_partition_of() -> None:
 
 
 def test_syntax_in_caller_syntax() -> None:
-    from rankscope.syntax import VALUES, in_caller_syntax
+    from rankscope.words import OPTION_VALUES, in_caller_syntax
 
-    VALUES["duplicates"] = ("error", "first", "best")
+    OPTION_VALUES["duplicates"] = ("error", "first", "best")
     assert (
         in_caller_syntax("remove one, or choose --duplicates first or best"),
         in_caller_syntax("rankscope check --list lists all"),
@@ -646,13 +646,13 @@ def test_syntax_in_caller_syntax() -> None:
 
 
 def test_syntax_by_caller() -> None:
-    from rankscope.syntax import by_caller
+    from rankscope.words import by_caller
 
     assert by_caller("next: rankscope check --explain RS101", 'next: rs.rules("RS101")') == 'next: rs.rules("RS101")'
 
 
 def test_syntax_option_named() -> None:
-    from rankscope.syntax import option_named
+    from rankscope.words import option_named
 
     assert option_named("no_relevant") == "no_relevant"
 

@@ -10,7 +10,8 @@ from functools import partial
 import numpy as np
 
 from rankscope.declared import Lookup
-from rankscope.engines.base import SEVERAL, map_kernels
+from rankscope.engines.base import SEVERAL
+from rankscope.engines.values import map_kernels
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists
 from rankscope.lists.rectangle import perfect

@@ -80,7 +80,7 @@ def _run(argv: Sequence[str] | None) -> int:
     from rankscope.cli.app import app
     from rankscope.cli.commands import COMPLETION
     from rankscope.errors import RankscopeError
-    from rankscope.syntax import MESSAGE_STYLE
+    from rankscope.words import MESSAGE_STYLE
 
     before, MESSAGE_STYLE["options"] = MESSAGE_STYLE["options"], True
     try:

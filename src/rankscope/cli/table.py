@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from rankscope.cli import options as shared
+from rankscope.cli import commands as shared
 from rankscope.cli.commands import (
     FILE,
     FOLDER,

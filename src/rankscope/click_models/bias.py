@@ -11,7 +11,7 @@ import numpy as np
 from rankscope.declared import Declared, Param, doc_of
 from rankscope.lists import Array
 from rankscope.lists.pages import Pages
-from rankscope.panels.validity import VALID, Validity
+from rankscope.panels.method import VALID, Validity
 
 FEWEST = 10  # interventions below which a place is not identified
 MANY_VIEWS = 50  # views per item that its own attraction needs: with fewer, EM is biased

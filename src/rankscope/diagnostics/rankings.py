@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from rankscope import words
 from rankscope.diagnostics.rule import Rule
 
 BREAKS_TIES = {"trec": "the document id", "docid": "the document id", "input": "the order of the file"}
-
-
-def tied_ranks(tied: Mapping[int, int]) -> str:
-    """Return the cutoffs with ties across them, and their numbers of queries, in words."""
-    return words.listing(f"rank {words.count(k)} in {words.counted(n, 'query')}" for k, n in tied.items())
-
 
 # fmt: off
 RankColumn = Rule("RS201", "RankColumn", "The rank column contradicts the scores",

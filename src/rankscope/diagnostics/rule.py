@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from string import Formatter
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from rankscope import words
 from rankscope.blocks import Caution
 
 Severity = Literal["warning", "information"]
+C = TypeVar("C", bound=Caution)
 MAX_EXAMPLES = 5  # queries, documents and places that a finding names
 MIN_PRINTED_CHANGE = 0.0005  # a smaller change of a mean prints as 0.000
 OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
@@ -148,3 +149,11 @@ def filled(text: str, numbers: Mapping[str, Any]) -> str:
         return match[1] if all(numbers.get(name) is not None and numbers[name] is not False for name in names) else ""
 
     return _Sentence().vformat(OPTIONAL.sub(kept, text), (), numbers)
+
+
+def active_cautions(cautions: Iterable[C], ignored: Collection[str] | None = None) -> list[C]:
+    """The warnings that are not ignored, in the caller's syntax: keywords in Python, options on the command line."""
+    kept = [caution for caution in cautions if caution.code not in (ignored or ())]
+    if words.MESSAGE_STYLE["options"]:
+        return kept
+    return [replace(c, message=words.in_caller_syntax(c.message), hint=words.in_caller_syntax(c.hint)) for c in kept]

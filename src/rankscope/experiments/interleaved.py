@@ -15,19 +15,18 @@ import polars as pl
 from rankscope import words
 from rankscope.behaviour.mixing import Mixing
 from rankscope.errors import DataError, InputError
-from rankscope.experiments.split import UNEQUAL, SampleRatio, sample_ratio
+from rankscope.experiments.arms import UNEQUAL, SampleRatio, sample_ratio
 from rankscope.impressions import Log, one_key
 from rankscope.inference.base import Sample, import_ahead
 from rankscope.inference.paired import t
 from rankscope.interleavings.credits import Credit, TeamCredit, credit_of, recorded_method, summed
 from rankscope.lists import Array
 from rankscope.logs.rollup import UNITS, UnitTotals, roll_up, unit_of
-from rankscope.panels.families import Pairs
+from rankscope.panels.families import MAX_VALUES, Pairs, too_many_values
+from rankscope.panels.method import VALID, Validity
 from rankscope.panels.panel import PairedValues, Panel
 from rankscope.panels.ratios import in_scale
 from rankscope.panels.samples import Measure
-from rankscope.panels.slices import MAX_VALUES, too_many_values
-from rankscope.panels.validity import VALID, Validity
 
 PREFERENCE, OF_UNITS = "preference", "preference of {units}"
 PAIRS = ("all", "competitive")

@@ -14,10 +14,9 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.experiments.request import EXPERIMENT_OPTIONS, ExperimentRequest
 from rankscope.files.roles import column_roles
-from rankscope.inference import find_method
 from rankscope.inference.base import Interval, PairedTest
 from rankscope.inference.sequential import LEAST
-from rankscope.panels.method import Method
+from rankscope.panels.method import Method, find_method
 from rankscope.store import write_file
 
 EXPECTS = (

@@ -11,7 +11,7 @@ from rankscope.errors import InputError
 from rankscope.impressions import Log
 from rankscope.logs.base import OnlineMetric, parse_online, parse_online_metrics
 from rankscope.logs.metrics import require_deciding, require_direction
-from rankscope.panels.margin import Margin, read_margin, split_margin
+from rankscope.panels.method import Margin, read_margin, split_margin
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,12 @@
-"""The variants of an experiment, from a log: their panels on each metric, whole and within slices, and whether they can be compared."""
+"""The variants of an experiment, from a log: their panels on each metric, whole and within slices, and whether they can be compared.
+
+Covariates, which were known of units before the experiment, take chance away from differences (CUPED).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,28 +18,37 @@ from rankscope.blocks import Caution
 from rankscope.diagnostics.logs import CutLeavesNothing, MixedUnitsLeftOut, OnlyEvents, OnlyEventsAfter, RepeatedUnits
 from rankscope.diagnostics.rule import Finding
 from rankscope.errors import DataError, InputError
-from rankscope.experiments.arms import FEWEST_UNITS, MOST_MIXED, Arms, arms_of, counts_of, places_of
-from rankscope.experiments.covariates import Covariates, automatic_covariates, covariates_of, refuse_outcomes
+from rankscope.experiments.arms import (
+    FEWEST_UNITS,
+    MOST_MIXED,
+    Arms,
+    SampleRatio,
+    arms_of,
+    counts_of,
+    early_caution,
+    places_of,
+    planned_split,
+    sample_ratio,
+    skew_caution,
+)
 from rankscope.experiments.quantiles import few_rows, panel_of_quantiles, quantiles_of_arms, refuse_adjustment
-from rankscope.experiments.split import SampleRatio, early_caution, sample_ratio, skew_caution
-from rankscope.impressions import Log
+from rankscope.impressions import COLUMNS, OUTCOMES, Log, attribute_of, cluster_columns
 from rankscope.inference.base import PairedTest
 from rankscope.inference.order_statistics import QuantileEstimate
 from rankscope.lists import Array
-from rankscope.logs.base import Earning, OnlineMetric
-from rankscope.logs.cuts import attribute_of, cluster_columns, come_back
+from rankscope.logs.base import Earning, OnlineMetric, before, parse_online
+from rankscope.logs.cuts import come_back
 from rankscope.logs.health import MAX_ROWS_FOR_GROUPED_CHECKS, empty_cells, examine
-from rankscope.logs.metrics import Count, Mean, Quantile, Share
+from rankscope.logs.metrics import Attribute, Count, Mean, Quantile, Share
 from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up
 from rankscope.logs.sums import UnitSums, refuse_rows, totals_of
 from rankscope.moments import Moments
-from rankscope.panels.method import Method
+from rankscope.panels.families import MAX_VALUES, too_many_values
+from rankscope.panels.method import Method, Validity
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import error_shares, panel_of
 from rankscope.panels.samples import Measure
-from rankscope.panels.slices import MAX_VALUES, too_many_values
-from rankscope.panels.validity import Validity
-from rankscope.syntax import option_named
+from rankscope.words import option_named
 
 FEWEST_OF_STRATUM = 4  # units a stratum has on average, below which strata say more of chance than of units
 
@@ -398,28 +410,84 @@ def check_winsorise(quantile: float | None) -> None:
         raise InputError(f"winsorise={quantile}: cut at a quantile above 0.5 and below 1, like 0.99")
 
 
-def planned_split(split: Any, names: Sequence[str]) -> dict[str, float] | None:
-    """Return the planned shares by variant, from a mapping or texts like ``A=0.9,B=0.1``; None without a plan."""
-    out = shares_of(split)
-    unknown = [name for name in out or () if name not in names]
-    if unknown:
-        raise InputError(f"split {unknown[0]}: no variant is called that{words.hint(unknown[0], names)}")
+GROWTHBOOK = "GrowthBook"  # sources with a column of each metric before the first exposure
+OFF = "none"
+FEWEST_ROWS = 30  # from before the assignment, below which they hardly describe units
+BEFORE = "before"  # the covariate that is the same metric before the assignment
+NOT_OUTCOMES = {name for name, column in COLUMNS.items() if column.kind in {"id", "time", "place"}} | {
+    "shown",
+    "examined",
+}
+Covariates = dict[OnlineMetric, tuple[OnlineMetric, ...]]
+
+
+def covariates_of(covariates: Any, metrics: Collection[OnlineMetric], log: Log | None = None) -> Covariates:
+    """By metric, the covariates it is adjusted for: ``{"Mean(revenue)": "before"}``, or ``"Mean(revenue)=before"``, or several such.
+
+    If the ``log`` is of assignments and events, ``before`` is the same metric before the assignment.
+    A covariate is a column of numbers, of which each unit has one (its first value), or an online metric. Raises InputError for what names none, and for a metric that is not computed.
+    """
+    out: Covariates = {}
+    has_before = log is not None and log.before is not None
+    for text, value in covariate_pairs(covariates):
+        metric = parse_online(text)
+        if metric not in metrics:
+            raise InputError(f"covariate of {metric}: it is not computed; there are {words.listing(metrics)}")
+        if isinstance(metric, Quantile):
+            raise InputError(
+                f"covariate of {metric}: a quantile is not adjusted for covariates; leave it out, or ask for a Mean"
+            )
+        each = [value] if isinstance(value, str | OnlineMetric) else list(value)
+        out[metric] = (
+            *out.get(metric, ()),
+            *(before(metric) if one == BEFORE and has_before else _covariate(one) for one in each),
+        )
     return out
 
 
-def shares_of(split: Any) -> dict[str, float] | None:
-    """Return shares by name. Raises InputError for values that are not shares."""
-    if split is None:
-        return None
-    texts = [split] if isinstance(split, str) else split
-    parts = [part.rpartition("=")[::2] for text in texts for part in str(text).split(",")]
-    pairs = split.items() if isinstance(split, Mapping) else parts
-    out: dict[str, float] = {}
-    for name, part in pairs:
-        if not str(name).strip():
-            raise InputError(f"split {part}: name the variant of each share, like A=0.9,B=0.1")
-        number = words.as_number(str(part).strip())
-        if number is None or not number > 0:
-            raise InputError(f"split {name}={part}: a share is a number above 0, like A=0.9,B=0.1")
-        out[str(name).strip()] = number
-    return out
+def automatic_covariates(log: Log, metrics: Collection[OnlineMetric]) -> Covariates:
+    """By metric, the same metric before the assignment, if the log holds that time."""
+    if log.before is not None and log.before.rows >= FEWEST_ROWS:
+        sums = [metric for metric in metrics if isinstance(metric, Share) or metric.rowwise]
+        return {metric: (before(metric),) for metric in sums if not isinstance(metric, Quantile)}
+    if log.source.kind != GROWTHBOOK:
+        return {}
+    names = {metric: f"{metric.column}_{BEFORE}" for metric in metrics if isinstance(metric, Mean) and not metric.where}
+    return {metric: (Attribute(column=name),) for metric, name in names.items() if name in log.attributes}
+
+
+def refuse_outcomes(log: Log, covariates: Covariates) -> None:
+    """Raise InputError for a covariate that the variant may have changed: an outcome of the log, or a column of its own metric."""
+    for metric, others in covariates.items():
+        own = metric.reads(log) - NOT_OUTCOMES
+        for other in others:
+            if outcomes := (other.reads(log) - NOT_OUTCOMES) & (own | {*OUTCOMES}):
+                column = min(log.roles.get(name, name) for name in outcomes)
+                raise InputError(
+                    f"covariate {other} of {metric}: {column} is an outcome of the experiment, so that adjusting for it hides what the variant did: "
+                    "name a column that was measured before"
+                )
+
+
+def covariate_pairs(covariates: Any) -> list[tuple[Any, Any]]:
+    """Return pairs of a metric and its covariate as given. Raises InputError for a text without both."""
+    if isinstance(covariates, Mapping):
+        return list(covariates.items())
+    texts = [covariates] if isinstance(covariates, str) else list(covariates or ())
+    return [] if texts == [OFF] else [_pair(text) for text in texts]
+
+
+def _pair(text: str) -> tuple[str, str]:
+    metric, equals, column = text.rpartition("=")
+    if not equals or not metric.strip() or not column.strip():
+        raise InputError(f"covariate {text}: write METRIC=COLUMN, like 'Mean(revenue)=revenue_before'")
+    return metric.strip(), column.strip()
+
+
+def _covariate(covariate: Any) -> OnlineMetric:
+    if isinstance(covariate, str) and "(" not in covariate and covariate not in OnlineMetric.catalogue:
+        return Attribute(column=covariate)  # rows of a log repeat it, and more rows come of the treatment
+    metric = parse_online(covariate)
+    if isinstance(metric, Quantile):
+        raise InputError(f"covariate {metric}: a quantile has no value per unit; name a column, a Mean or a Ratio")
+    return metric

@@ -6,6 +6,6 @@ raise: the table of the good rows comes with ``source.faults``. A file without a
 
 from __future__ import annotations
 
-from rankscope.files.readers import open_run, qrels_of, read_qrels, read_run, run_of
+from rankscope.files.catalogue import open_run, qrels_of, read_qrels, read_run, run_of
 
 __all__ = ["open_run", "qrels_of", "read_qrels", "read_run", "run_of"]

@@ -14,8 +14,9 @@ from rankscope.errors import InputError
 from rankscope.files.log_formats.inputs import LogRows, input_of, places, read_times, refuse_faults
 from rankscope.files.log_formats.joining import BEFORE, EVENT, MET, first_assignments, placed_events, window_of
 from rankscope.files.logs import ColumnsOption, log_from, roles_by_name, rows_from
+from rankscope.files.raw import is_path
 from rankscope.files.roles import column_roles
-from rankscope.files.sheets import INDEX, is_path
+from rankscope.files.sheets import INDEX
 from rankscope.impressions import COLUMNS, Log, may_name_variants
 from rankscope.tables import Source
 from rankscope.words import plain_name

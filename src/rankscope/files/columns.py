@@ -19,7 +19,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import ReaderNotes, is_float_id, is_text, make_table, restore_floats
+from rankscope.files.long import IS_FLOAT_ID, ReaderNotes, is_text, make_table, restore_floats
 from rankscope.files.parts import QueryPlace, RunFormat, RunParts, cut, piece_size, table_parts
 from rankscope.files.raw import BOM, OLD_MAC, UNREADABLE, Raw
 from rankscope.files.roles import ID_ROLES, known_header, known_names, roles_of
@@ -118,19 +118,22 @@ class Separated(RunFormat):
 class Csv(Separated):
     """CSV: cells parted by commas under a header, quotes around cells."""
 
-    name, endings, separator, label, sign = "csv", (".csv",), ",", "CSV", "a comma"
+    name, endings, label, sign = "csv", (".csv",), "CSV", "a comma"
+    separator = within = ","
 
 
 class Tsv(Separated):
     """TSV: cells parted by tabs under a header."""
 
-    name, endings, separator, label, sign = "tsv", (".tsv",), "\t", "TSV", "a tab"
+    name, endings, label, sign = "tsv", (".tsv",), "TSV", "a tab"
+    separator = within = "\t"
 
 
 class Semicolons(Separated):
     """CSV with semicolons between cells, as spreadsheets write it in some languages."""
 
-    name, separator, label, sign = "semicolon", ";", "CSV (apart by semicolons)", "a semicolon"
+    name, label, sign = "semicolon", "CSV (apart by semicolons)", "a semicolon"
+    separator = within = ";"
 
 
 SEPARATED = (Csv(), Tsv(), Semicolons())
@@ -304,7 +307,7 @@ class Columns:
         except csv.Error:
             return False
         row = dict(zip(self.names, cells, strict=False))
-        return any(is_float_id(row.get(roles[role], "")) for role in ID_ROLES if role in roles)
+        return any(IS_FLOAT_ID(row.get(roles[role], "")) for role in ID_ROLES if role in roles)
 
     def rows(self, text: bytes, refuse: bool = True) -> Rows | None:
         """Find the rows of a text with plain line ends. Unsound quotes raise InputError, or give None."""

@@ -13,7 +13,8 @@ import polars as pl
 from rankscope.errors import InputError
 from rankscope.files.long import EXACT
 from rankscope.files.memory import number_of
-from rankscope.files.sheets import Sheet, is_path, label_of, open_sheet
+from rankscope.files.raw import is_path
+from rankscope.files.sheets import Sheet, label_of, open_sheet
 from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
 from rankscope.files.texts import count_tokens, texts_of
 from rankscope.lists import Array, Ids

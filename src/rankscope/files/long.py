@@ -194,6 +194,7 @@ def content_lines(data: bytes) -> Array:
 NO_ROWS, NOTHING = np.empty(0, dtype=np.int64), pl.DataFrame()
 EXACT = 2**53  # below this, each whole number has its own float
 FLOAT_ID = r"-?(?:\d+\.0+|\d(?:\.\d+)?[eE]\+\d+)"  # a whole number written as a float
+IS_FLOAT_ID = re.compile(rf"\s*{FLOAT_ID}\s*").fullmatch
 FLOAT_NOTE = "ids as floats: 1.0 is read as '1'"
 FLOAT_REMEDY = (
     f"floats from {EXACT:,} on can mean several whole numbers: keep ids as integers or strings before they become floats "
@@ -292,12 +293,7 @@ def restore_floats(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
 
 def _are_floats(ids: pl.Series) -> bool:
     ids = ids.filter(ids != "") if len(ids) and not ids[0] else ids
-    return bool(len(ids)) and is_float_id(ids[0]) and bool(ids.str.contains(rf"^\s*{FLOAT_ID}\s*$|^$").all())
-
-
-def is_float_id(text: str) -> bool:
-    """True if a text is a whole number written as a float."""
-    return re.fullmatch(FLOAT_ID, text.strip()) is not None
+    return bool(len(ids)) and bool(IS_FLOAT_ID(ids[0])) and bool(ids.str.contains(rf"^\s*{FLOAT_ID}\s*$|^$").all())
 
 
 def _numbers(column: pl.Series, name: str, label: str) -> pl.Series:

@@ -16,8 +16,8 @@ from rankscope.files.catalogue import kind_of
 from rankscope.files.long import stem
 from rankscope.files.memory import number_of, quote_value, speaks_arrow
 from rankscope.files.parquet import open_parquet
-from rankscope.files.raw import open_raw
-from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, label_of, open_sheet
+from rankscope.files.raw import is_path, open_raw
+from rankscope.files.sheets import QUERY, SYSTEM, Sheet, label_of, open_sheet
 from rankscope.tables import Array
 
 Systems = Literal["auto", "rows", "columns"]

@@ -23,7 +23,7 @@ from rankscope.files.long import EXACT, FLOAT_NOTE, FLOAT_REMEDY, ReaderNotes, i
 from rankscope.files.memory import DICTS, Pairs, is_half, number_of, pairs_of, quote_value, read_dict
 from rankscope.files.parts import QueryPlace, RunFormat, RunParts, cut, piece_size, table_parts
 from rankscope.files.raw import BOM, BROKEN, LINE, UNREADABLE, Raw, check_lines
-from rankscope.files.roles import role_names, roles_of
+from rankscope.files.roles import PLAIN_NAMES, roles_of
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run
 from rankscope.words import plain_name
@@ -124,7 +124,7 @@ def keys_of(raw: Raw) -> list[str]:
 class JsonLines(RunFormat):
     """One JSON object per line, with the names of columns as keys."""
 
-    name, endings = "jsonl", (".jsonl", ".ndjson")
+    name, endings, begins = "jsonl", (".jsonl", ".ndjson"), (b"{",)
 
     def recognises(self, raw: Raw) -> bool:
         """Accept a file named so, or with a whole object in the first line."""
@@ -275,11 +275,11 @@ def _place(roles: Mapping[str, str]) -> QueryPlace:
 class Json(RunFormat):
     """One JSON object: ``{query: {document: number}}``."""
 
-    name, endings = "json", (".json",)
+    name, endings, begins = "json", (".json",), (b"{", b"[")
 
     def recognises(self, raw: Raw) -> bool:
         """Accept a file that begins with a bracket, or is named so."""
-        return raw.head.removeprefix(BOM).lstrip()[:1] in {b"{", b"["} or raw.ending in self.endings
+        return True
 
     def read(self, raw: Raw, what: str, name: str | None) -> Run | Qrels:
         """Read one JSON object ``{query: {document: number}}``."""
@@ -319,15 +319,15 @@ LISTS = {
         "retrievalgt", "groundtruth", "expected", "expectedid", "target", "positive", "gold", "golddoc", "golddocid", "qrel",
     ),
 }  # fmt: skip
-ANY_LISTS = ("doc", "docs", "document", "id", "corpusid", *(f"{plain}s" for plain in role_names("doc_id")))
-DOCUMENT_KEYS = (*role_names("doc_id"), "id", "doc", "document")
-NUMBER_KEYS = {"run": ("score",), "qrels": role_names("grade")}
+ANY_LISTS = ("doc", "docs", "document", "id", "corpusid", *(f"{plain}s" for plain in PLAIN_NAMES["doc_id"]))
+DOCUMENT_KEYS = (*PLAIN_NAMES["doc_id"], "id", "doc", "document")
+NUMBER_KEYS = {"run": ("score",), "qrels": PLAIN_NAMES["grade"]}
 
 
 class RankedLists(RunFormat):
     """JSON lines with one query and its list of documents per line."""
 
-    name, holds = "lists", "jsonl"
+    name, endings, begins, holds = "lists", JsonLines.endings, JsonLines.begins, "jsonl"
 
     def recognises(self, raw: Raw) -> bool:
         """Accept JSON lines whose first object is a query with its documents."""
@@ -362,9 +362,9 @@ def list_keys(row: Mapping[str, Any]) -> list[str]:
 def holds_lists(names: Sequence[str], lists: Sequence[str]) -> bool:
     """True if rows with these names have a query and its documents each; ``lists`` are the names of lists."""
     plain = {plain_name(name) for name in names}
-    if not lists or any(known in plain.difference(map(plain_name, lists)) for known in role_names("doc_id")):
+    if not lists or any(known in plain.difference(map(plain_name, lists)) for known in PLAIN_NAMES["doc_id"]):
         return False
-    return bool(plain.intersection(role_names("query_id"))) or (len(names) == 1)
+    return bool(plain.intersection(PLAIN_NAMES["query_id"])) or (len(names) == 1)
 
 
 def rankings_of(rows: Iterable[Mapping[str, Any]], what: str, place: Iterator[str]) -> dict[str, Any]:
@@ -384,7 +384,7 @@ def rankings_of(rows: Iterable[Mapping[str, Any]], what: str, place: Iterator[st
 def _parts_of(row: Mapping[str, Any], what: str, at: str) -> tuple[Any, Any]:
     lists = list_keys(row)
     by_plain = {plain_name(name): name for name in list(row)[::-1]}
-    query = next((by_plain[name] for name in role_names("query_id") if name in by_plain), None)
+    query = next((by_plain[name] for name in PLAIN_NAMES["query_id"] if name in by_plain), None)
     if query is None:
         raise InputError(f"{at}: no query_id among {words.listing(row)}")
     key = _list_key(lists, what, at)

@@ -31,12 +31,15 @@ class RunFormat(ABC):
     """A format of runs and judgments in files: how to recognise it and how to read it.
 
     ``name`` is the format in messages and settings, ``endings`` are those of its files. ``holds`` is the kind of file that it is written
-    in, if other formats are written in the same (lists of documents are JSON lines).
+    in, if other formats are written in the same (lists of documents are JSON lines). Files without its ending are of the format only if
+    they begin as ``begins`` says and have ``within`` in their first line.
     """
 
     name: ClassVar[str]
     endings: ClassVar[tuple[str, ...]] = ()
     holds: ClassVar[str] = ""
+    begins: ClassVar[tuple[bytes, ...]] = ()
+    within: ClassVar[str] = ""
 
     @abstractmethod
     def recognises(self, raw: Raw) -> bool:

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from os import PathLike
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -422,6 +423,11 @@ def _open_path(path: Path, label: str) -> Raw:
         raise InputError(f"{label}: no permission to read this file (chmod +r makes it readable)") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: cannot be opened: {getattr(error, 'strerror', None) or error}") from None
+
+
+def is_path(source: Any) -> bool:
+    """True if a source names a file."""
+    return isinstance(source, str | PathLike)
 
 
 def near_file(path: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from rankscope import words
@@ -24,6 +23,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "iteration": ("iteration", "iter", "subtopic", "stratum"),
     "tag": ("run", "tag"),
 }  # fmt: skip
+PLAIN_NAMES = {
+    role: tuple(dict.fromkeys(map(plain_name, aliases))) for role, aliases in ALIASES.items()
+}  # the likeliest first
 NAMES = frozenset(alias for aliases in ALIASES.values() for alias in aliases)
 RUN_ROLES = ("query_id", "doc_id", "score", "rank", "tag")
 QRELS_ROLES = ("query_id", "doc_id", "grade", "iteration")
@@ -38,21 +40,15 @@ BESIDE = frozenset({
 })  # fmt: skip
 
 
-@cache
-def role_names(role: str) -> tuple[str, ...]:
-    """The plain names of a role, the likeliest first."""
-    return tuple(dict.fromkeys(map(plain_name, ALIASES[role])))
-
-
 def known_names(names: Iterable[str]) -> int:
     """Count the names that columns of a long table have."""
-    return len({plain_name(name) for name in names} & {plain for role in ALIASES for plain in role_names(role)})
+    return len({plain_name(name) for name in names} & {plain for role in ALIASES for plain in PLAIN_NAMES[role]})
 
 
 def known_header(names: Iterable[str]) -> bool:
     """True if the names are of a long table: at least a query and a document."""
     plain = {plain_name(name) for name in names}
-    return all(plain.intersection(role_names(role)) for role in ("query_id", "doc_id"))
+    return all(plain.intersection(PLAIN_NAMES[role]) for role in ("query_id", "doc_id"))
 
 
 def column_roles(columns: Any, example: str) -> list[tuple[str, str]]:
@@ -87,7 +83,7 @@ class ColumnRoles(dict[str, str]):
             return columns
         out: dict[str, str] = {}
         for name, role_name in column_roles(columns, "user=query_id"):
-            role = next((role for role in ALIASES if plain_name(role_name) in role_names(role)), None)
+            role = next((role for role in ALIASES if plain_name(role_name) in PLAIN_NAMES[role]), None)
             if role is None:
                 hint = words.hint(role_name, ALIASES, otherwise=f"; there are {', '.join(ALIASES)}")
                 raise InputError(f"columns: {name!r} has the unknown role {role_name!r}{hint}")
@@ -135,7 +131,7 @@ def roles_of(
     roles: dict[str, str] = columns.among(names, what, label) if columns else {}
     taken = set(roles.values())
     for role in RUN_ROLES if what == "run" else QRELS_ROLES:
-        fits = [by_plain[plain] for plain in role_names(role) if plain in by_plain and by_plain[plain] not in taken]
+        fits = [by_plain[plain] for plain in PLAIN_NAMES[role] if plain in by_plain and by_plain[plain] not in taken]
         if role in roles or not fits:
             continue
         roles[role] = fits[0]
@@ -167,7 +163,7 @@ def _complain(roles: dict[str, str], by_plain: dict[str, str], names: Sequence[s
     if not missing:
         return
     hint = ""
-    if what == "run" and missing == ["score"] and any(alias in by_plain for alias in role_names("grade")):
+    if what == "run" and missing == ["score"] and any(alias in by_plain for alias in PLAIN_NAMES["grade"]):
         hint = f"; a grade belongs to qrels: {ORDER}"
     elif what == "qrels" and missing == ["grade"] and "rank" in by_plain:
         hint = f"; a rank belongs to a run: {ORDER}"

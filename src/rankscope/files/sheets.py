@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +19,7 @@ from rankscope.files.long import ReaderNotes, id_column, is_whole, restore_float
 from rankscope.files.memory import UNNAMED, frame_of, is_half, is_pandas, quote_value, speaks_arrow, with_index
 from rankscope.files.objects import json_of, objects_of
 from rankscope.files.parquet import open_parquet
-from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.files.raw import BOM, Raw, is_path, open_raw
 from rankscope.lists import Ids
 from rankscope.sources import UNDEFINED
 from rankscope.tables import MARK, PARTIAL, Array
@@ -155,11 +154,6 @@ def column_of(name: str, values: list[Any], label: str) -> pl.Series:
         return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
     text = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
     return pl.Series(name, text, dtype=pl.String)
-
-
-def is_path(source: Any) -> bool:
-    """True if a source names a file."""
-    return isinstance(source, str | PathLike)
 
 
 def open_sheet(

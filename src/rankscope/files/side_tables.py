@@ -14,10 +14,11 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
+from rankscope.files.catalogue import qrels_of
 from rankscope.files.memory import ids_of, number_of, quote_value
-from rankscope.files.readers import qrels_of
+from rankscope.files.raw import is_path
 from rankscope.files.roles import ColumnRoles
-from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, label_of, open_sheet
+from rankscope.files.sheets import QUERY, SYSTEM, Sheet, label_of, open_sheet
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Array, as_texts
 

@@ -15,8 +15,7 @@ from rankscope.files.long import ReaderNotes, id_column
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
 from rankscope.files.objects import object_of
 from rankscope.files.parquet import open_parquet
-from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.sheets import is_path
+from rankscope.files.raw import BOM, Raw, is_path, open_raw
 from rankscope.files.text_files import (
     Selection,
     has_marks,

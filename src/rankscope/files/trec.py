@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import cast
 
 import numpy as np
@@ -41,27 +41,30 @@ from rankscope.tables import Array, Qrels, Run, Source
 
 @dataclass(eq=False)
 class LineLayout:
-    """The columns of a file without a header; ``number`` names the column of numbers, ``line``, ``title`` and ``note`` are for messages.
-
-    ``schema`` has the types in Polars, ``columns`` the columns that a table keeps, ``needed`` those that every row must have: all except
-    the rank next to a score.
-    """
+    """The columns of a file without a header; ``number`` names the column of numbers, ``line``, ``title`` and ``note`` are for messages."""
 
     names: tuple[str, ...]
     number: str
     line: str
     title: str
     note: str = ""
-    schema: dict[str, type[pl.DataType]] = field(init=False)
-    columns: list[str] = field(init=False)
-    needed: list[str] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def schema(self) -> dict[str, type[pl.DataType]]:
+        """The type of each column in Polars."""
         types: dict[str, type[pl.DataType]] = {"rank": pl.Int32, self.number: pl.Float64}
+        return {name: types.get(name, pl.String) for name in self.names}
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns that a table keeps."""
         used = ("query_id", "doc_id", self.number, "rank", "iteration", "subgroup")
-        self.schema = {name: types.get(name, pl.String) for name in self.names}
-        self.columns = list(dict.fromkeys(name for name in used if name in self.names))
-        self.needed = [name for name in self.names if name != "rank" or self.number == "rank"]
+        return list(dict.fromkeys(name for name in used if name in self.names))
+
+    @cached_property
+    def needed(self) -> list[str]:
+        """The columns that every row must have: all except the rank next to a score."""
+        return [name for name in self.names if name != "rank" or self.number == "rank"]
 
 
 RUN = LineLayout(("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, "a TREC run")
@@ -480,12 +483,12 @@ DOCUMENT = re.compile(r"(?:docid\s*[=:]\s*)?([^\s=:]+)")
 class Letor(RunFormat):
     """Rows of labels, queries and features, as learning to rank uses them."""
 
-    name = "letor"
+    name, within = "letor", " qid:"
 
     def recognises(self, raw: Raw) -> bool:
         """Accept a file whose first line is a label and ``qid:``."""
         row = ROW.match(raw.first_line)
-        return " qid:" in raw.first_line and row is not None and words.is_number(row[1])
+        return row is not None and words.is_number(row[1])
 
     def read(self, raw: Raw, what: str, name: str | None) -> Run | Qrels:
         """Read labels as judgments; a row's comment names its document, or the row's place in its query does."""

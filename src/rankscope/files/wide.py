@@ -15,8 +15,7 @@ from rankscope.errors import InputError
 from rankscope.files.catalogue import kind_of
 from rankscope.files.objects import json_of, objects_of
 from rankscope.files.parquet import open_parquet
-from rankscope.files.raw import open_raw
-from rankscope.files.sheets import is_path
+from rankscope.files.raw import is_path, open_raw
 from rankscope.words import plain_name
 
 EXPECTED = "a table has one row per question, with the texts retrieved for it in a column like contexts, best first"

@@ -14,7 +14,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.readers import read_qrels, read_run
+from rankscope.files.catalogue import read_qrels, read_run
 from rankscope.parallel import map_parts
 from rankscope.store import as_bytes, write_file
 from rankscope.tables import IN_CACHE, Qrels, Run, column

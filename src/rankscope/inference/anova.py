@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import CELLS, CLOSE, Correction, Joint, check_between, portions
+from rankscope.inference.base import CLOSE, Correction, Joint, check_between, portions
+from rankscope.inference.intervals import error_places
 from rankscope.lists import Array, exact_sum
 
 
@@ -110,23 +111,6 @@ def studentised_range(q: Array, systems: int, freedom: int) -> Array:
         near = _range_above(np.multiply.outer(q[some], errors), systems)
         out[some] = (near * weights).sum(axis=-1)
     return np.clip(out, 0.0, 1.0)
-
-
-def error_places(freedom: float, finer: float = 1.0) -> tuple[Array, Array]:
-    """Points and weights (which sum to 1) to integrate over an estimated standard deviation whose true value is 1.
-
-    A sum over them is the integral over the root of chi square over its ``freedom``, by the trapezoidal rule in the logarithm: for
-    what is smooth over a tenth of it or, where ``finer`` is above 1, over a part of that.
-    """
-    from scipy.special import gammainccinv, gammaincinv
-
-    half = freedom / 2
-    least, most = (math.log(end(half, 1e-17) / half) / 2 for end in (gammaincinv, gammainccinv))
-    count = max(161, math.ceil((most - least) * 10 * finer))
-    logs = np.linspace(least, most, min(count, CELLS))
-    heights = half * (2 * logs - np.expm1(2 * logs))
-    weights = np.exp(heights - heights.max())
-    return np.exp(logs), weights / weights.sum()
 
 
 _PLACES = np.arange(-90, 140) / 10  # a tenth apart: enough for a thousand systems

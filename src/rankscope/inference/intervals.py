@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.errors import InputError
-from rankscope.inference.base import Bounds, Estimate, Interval, Sample, check_between
+from rankscope.inference.base import CELLS, Bounds, Estimate, Interval, Sample, check_between
 from rankscope.lists import Array, exact_sum
 
 FAR = 1e-6  # farther out in the tail the closed form loses digits, and scipy is asked
@@ -298,3 +298,20 @@ def _not_successes(sample: Sample) -> str:
     if not np.isin(sample.values, (0.0, 1.0)).all():
         return "wilson takes only values of 0 and 1"
     return ""
+
+
+def error_places(freedom: float, finer: float = 1.0) -> tuple[Array, Array]:
+    """Points and weights (which sum to 1) to integrate over an estimated standard deviation whose true value is 1.
+
+    A sum over them is the integral over the root of chi square over its ``freedom``, by the trapezoidal rule in the logarithm: for
+    what is smooth over a tenth of it or, where ``finer`` is above 1, over a part of that.
+    """
+    from scipy.special import gammainccinv, gammaincinv
+
+    half = freedom / 2
+    least, most = (math.log(end(half, 1e-17) / half) / 2 for end in (gammaincinv, gammainccinv))
+    count = max(161, math.ceil((most - least) * 10 * finer))
+    logs = np.linspace(least, most, min(count, CELLS))
+    heights = half * (2 * logs - np.expm1(2 * logs))
+    weights = np.exp(heights - heights.max())
+    return np.exp(logs), weights / weights.sum()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, portions
-from rankscope.inference.permutation import patterns
+from rankscope.inference.paired import patterns
 from rankscope.lists import Array, exact_sum
 
 _ROUNDS_AT_ONCE = 1 << 13  # a vector of so many doubles stays in the cache

@@ -12,8 +12,8 @@ from typing import Literal
 from rankscope import words
 from rankscope.declared import plain
 from rankscope.errors import DataError, InputError
-from rankscope.inference.anova import error_places
 from rankscope.inference.base import Estimate, PairedTest, Sample
+from rankscope.inference.intervals import error_places
 
 FINEST = 64  # critical values from here on, of few degrees of freedom, are integrated no more finely
 _MANY = 10**9  # up to here numbers of queries are searched, beyond they follow from the normal distribution

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankscope.engines.base import Values
+from rankscope.engines.values import Values
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.lists.arrays import as_array

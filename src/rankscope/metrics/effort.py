@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import cache
-from typing import Annotated, Any, Literal
+from functools import cache, partial
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 
@@ -153,13 +153,9 @@ def _at(metric: str, rank: int) -> Metric:
     return Metric.read(f"{metric}@{rank}")
 
 
-def as_the_metric(name: str) -> Any:
-    """A trait of the metric whose list is cut. None if it lacks the trait."""
-
-    def trait(self: TokenBudget) -> Any:
-        return getattr(self._inner(), name, None)
-
-    return property(trait, doc="As the metric.")
+def trait_of_inner(trait: str, budget: TokenBudget) -> Any:
+    """Return a trait of the metric whose list is cut. None if it lacks the trait."""
+    return getattr(budget._inner(), trait, None)
 
 
 class TokenBudget(Metric):
@@ -200,11 +196,10 @@ class TokenBudget(Metric):
     def _inner(self, rank: int = 1) -> Metric:
         return _at(self.metric or "R", rank)
 
-    relevance = as_the_metric("relevance")
-    better = as_the_metric("better")
-    range = as_the_metric("range")
-    empty = as_the_metric("empty")
-    level = as_the_metric("level")
+    relevance, better, range, empty, level = cast("Any", [
+        property(partial(trait_of_inner, trait), doc="As the metric.")
+        for trait in ("relevance", "better", "range", "empty", "level")
+    ])  # fmt: skip
 
     @property
     def assumption(self) -> str:

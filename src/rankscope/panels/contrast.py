@@ -17,9 +17,8 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds, Estimate, PairedTest, Sample, is_significant
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.intervals import without_interval
-from rankscope.panels.method import ALTERNATIVES, FEWEST, POWER, Method, require_own_units
+from rankscope.panels.method import ALTERNATIVES, FEWEST, POWER, VALID, Method, Validity, require_own_units
 from rankscope.panels.panel import WITHOUT_UNITS, EstimatedPair, Pair, PairedValues, Panel
-from rankscope.panels.validity import VALID, Validity
 
 if TYPE_CHECKING:
     from rankscope.inference.effects import Equivalence
@@ -129,7 +128,7 @@ class Contrast:
     @cached_property
     def sign_flip(self) -> float:
         """Fisher's sign-flip p-value, exact up to 40 differing queries."""
-        from rankscope.inference.permutation import permutation
+        from rankscope.inference.paired import permutation
 
         test = permutation(seed=self.method.seed)
         return math.nan if self.panel.predicted is not None else test.p_value(self.pair.sample_for(test))
@@ -529,6 +528,6 @@ def choose_test(pair: Pair, method: Method) -> PairedTest:
         flips = alike or (method.test is None and pair.differing < FEWEST and not pair.predicted)
     if not flips:
         return test
-    from rankscope.inference.permutation import permutation
+    from rankscope.inference.paired import permutation
 
     return permutation(seed=method.seed)

@@ -1,17 +1,110 @@
-"""How runs are compared: the test, the interval, the correction and its family, checked once."""
+"""How runs are compared, checked once: test, interval and correction, margins, and whether the data allow a verdict."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from rankscope import words
-from rankscope.declared import one_of
+from rankscope.declared import Declared, one_of, parameters, parse_all
 from rankscope.errors import InputError
-from rankscope.inference import NAMES_FOR_LOGS, find_method
+from rankscope.inference import NAMES, NAMES_FOR_LOGS
 from rankscope.inference.base import Correction, Interval, PairedTest
-from rankscope.panels.margin import Margin, read_margins
+
+GUARDRAIL = re.compile(r"(.*\S)\s*=\s*([^()]*?)\s*", re.DOTALL)  # an = in brackets belongs to the metric
+
+
+class HasRange(Protocol):
+    """A metric with a range of values."""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest value."""
+
+
+@dataclass(frozen=True)
+class Margin:
+    """A margin as it was chosen: a number, or a share of the baseline's mean.
+
+    >>> Margin(0.02, relative=True).of(-0.5), str(Margin(0.02, relative=True)), str(Margin(0.01))
+    (0.01, '2% of the baseline', '0.01')
+    """
+
+    number: float
+    relative: bool = False
+
+    def of(self, baseline: float) -> float:
+        """Return the margin as a number for a baseline with this mean."""
+        return self.number * abs(baseline) if self.relative else self.number
+
+    def __str__(self) -> str:
+        return f"{self.number * 100:g}% of the baseline" if self.relative else f"{self.number:g}"
+
+    def fitting(self, metric: HasRange) -> Margin:
+        """Return this tolerance for a metric. Raises InputError if no loss could ever exceed it."""
+        low, high = metric.range
+        if not self.relative and self.number >= high - low:
+            raise InputError(
+                f"tolerance {self} for {metric}, which goes from {words.amount(low)} to {words.amount(high)}, would pass everything; "
+                f"{self.number:g} percent of the baseline is written '{self.number:g}%'"
+            )
+        return self
+
+
+def read_margin(value: Any, name: str, meaning: str = "a difference that would not matter") -> Margin:
+    """Read a margin: a number above 0, or a percentage of the baseline. Raises InputError with ``name`` and ``meaning``.
+
+    >>> read_margin("1%", "margin"), read_margin(0.01, "margin")
+    (Margin(number=0.01, relative=True), Margin(number=0.01, relative=False))
+    """
+    if isinstance(value, Margin):
+        return value
+    share = words.as_share(value)
+    if share is None or not 0 < share[0] < math.inf:
+        raise InputError(
+            f"{name}: {meaning} must be a number above 0, like 0.01, or a share of the baseline, like '1%'"
+        )
+    return Margin(*share)
+
+
+def split_margin(guardrail: Any) -> tuple[Any, Any]:
+    """Return a metric and its margin, or None: of a pair, or of a text like ``R@100=1%``.
+
+    >>> split_margin("Mean(where='a=1')=1%"), split_margin("R@100"), split_margin(("R@100", 0.01))
+    (("Mean(where='a=1')", '1%'), ('R@100', None), ('R@100', 0.01))
+    """
+    name, loss = guardrail if isinstance(guardrail, tuple) else (guardrail, None)
+    if isinstance(name, str) and loss is None and (match := GUARDRAIL.fullmatch(name)):
+        return match[1], match[2]
+    return name, loss
+
+
+def read_tolerance(value: Any, name: str) -> Margin:
+    """Read the loss that a gate accepts: a number of at least 0, or a percentage up to 100%. Raises InputError with ``name``."""
+    number, relative = words.as_share(value) or (math.nan, False)
+    if not 0 <= number < math.inf or (relative and number > 1):
+        raise InputError(
+            f"{name} {value!r}: a tolerance must be a number of at least 0 like 0.01, or a percentage of the baseline like '2%'"
+        )
+    return Margin(number, relative)
+
+
+def read_margins(margin: Any) -> Margin | Mapping[str, Margin] | None:
+    """Read one margin for all metrics, or margins by the canonical name of each. Raises InputError for other values."""
+    if margin is None:
+        return None
+    if not isinstance(margin, Mapping):
+        return read_margin(margin, f"margin={margin!r}")
+    from rankscope.metrics import spelled
+
+    return {
+        spelled(metric) or str(metric): read_margin(value, f"margin of {metric}: {value!r}")
+        for metric, value in margin.items()
+    }
+
 
 FEWEST = 6  # differing queries below which no test of signs can reach 5%
 POWER = 0.8
@@ -20,6 +113,7 @@ Family = Literal["metric", "all"]
 TWO_SIDED = "two-sided"
 ALTERNATIVES = {TWO_SIDED: "different", "better": "better", "worse": "worse", "greater": "higher", "less": "lower"}
 T = TypeVar("T", PairedTest, Interval)
+D = TypeVar("D", bound=Declared)
 
 
 @dataclass(frozen=True)
@@ -132,3 +226,56 @@ def require_own_units(part: PairedTest | Interval | None) -> None:
 def _dual(part: PairedTest | Interval, other: type[T]) -> T | None:
     own = part.has_interval if isinstance(part, PairedTest) else part.has_test
     return find_method(other, str(part)) if own else None
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Whether the data allow a verdict at all, and if not, the reason and the exit code of commands.
+
+    A family of comparisons has one validity and passes it to each contrast, so that a verdict is withheld in the contrast itself.
+    ``exit_code`` is 3 if the data refuse an answer, 4 if nothing can be told.
+
+    >>> split = Validity.unless(False, "users were not split as planned (p < 0.001)")
+    >>> split.holds, split.exit_code
+    (False, 3)
+    """
+
+    holds: bool = True
+    reason: str = ""
+    exit_code: int = 0
+
+    @classmethod
+    def unless(cls, holds: bool, reason: str, exit_code: int = 3) -> Validity:
+        """Valid if ``holds``, otherwise withheld for a reason."""
+        return VALID if holds else cls(False, reason, exit_code)
+
+
+VALID = Validity()
+
+
+def find_method(kind: type[D], choice: Any, seed: int | None = None) -> D:
+    """A test, interval or correction: from an object, a class, or a spelling like ``permutation(rounds=20000)``.
+
+    ``seed`` is where its random numbers start, unless the spelling has a seed of its own. Raises InputError with the nearest name.
+
+    >>> from rankscope.inference.base import Correction
+    >>> find_method(Correction, "holm")
+    holm
+    """
+    if kind.kind == "interval":  # the modules that declare methods of a kind are loaded when one is first looked up
+        from rankscope.inference import bootstrap, intervals, sequences  # noqa: F401
+    elif kind.kind == "test":
+        from rankscope.inference import bootstrap, paired, ranks, sequential  # noqa: F401
+    elif kind.kind == "correction":
+        from rankscope.inference import anova, corrections, max_t  # noqa: F401
+    if isinstance(choice, kind):
+        method = choice
+    elif isinstance(choice, type) and issubclass(choice, kind):
+        method = choice()
+    elif isinstance(choice, str):
+        method = parse_all(kind, choice)[0]
+    else:
+        raise InputError(f"{kind.kind}={choice!r}: give the name of one, like {NAMES[kind.kind][0]!r}")
+    if seed and "seed" in parameters(type(method)) and getattr(method, "seed", seed) == 0:
+        method = method.having(seed=seed)
+    return method

@@ -14,7 +14,7 @@ from rankscope.lists import exact_sum
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
-from rankscope.syntax import in_caller_syntax
+from rankscope.words import in_caller_syntax
 
 NOTE = (
     "U_risk: the mean difference with each loss counted {times} times, and its interval (not corrected) · T_risk: U_risk / its standard error; "

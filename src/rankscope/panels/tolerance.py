@@ -12,10 +12,9 @@ import numpy as np
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.inference.intervals import largest_share, without_interval
-from rankscope.inference.permutation import permutation
+from rankscope.inference.paired import permutation
 from rankscope.panels.contrast import Contrast, choose_test
-from rankscope.panels.margin import HasRange, Margin, read_tolerance
-from rankscope.panels.method import POWER
+from rankscope.panels.method import POWER, HasRange, Margin, read_tolerance
 from rankscope.panels.samples import mean
 
 M = TypeVar("M", bound=HasRange)

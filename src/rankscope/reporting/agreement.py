@@ -15,9 +15,9 @@ from rankscope.inference.base import Bounds
 from rankscope.panels.contrast import Contrast, contrast
 from rankscope.panels.contrast_result import COLUMNS, columns_named, effects_drawn
 from rankscope.show.result import Col, Result, Shown, View
-from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.experiment.result import Experiment
+from rankscope.words import in_caller_syntax
 
 UNJUDGED = "RS204"  # the warning that much of a top is not judged
 MAX_SLICES_NAMED = 4  # slices that are named

@@ -26,9 +26,9 @@ from rankscope.errors import DataError, InputError
 from rankscope.experiments.plan import read_plan
 from rankscope.experiments.request import EXPERIMENT_OPTIONS, ExperimentRequest
 from rankscope.experiments.roles import roles_of
-from rankscope.impressions import Log
+from rankscope.impressions import Log, attribute_columns
 from rankscope.logs.base import parse_online_metrics
-from rankscope.logs.cuts import attribute_columns, with_merged_rows
+from rankscope.logs.cuts import with_merged_rows
 from rankscope.logs.metrics import usual_metrics
 from rankscope.panels.contrast_result import difference_cell, interval_cell, value_cell
 from rankscope.parallel import map_parts
@@ -45,7 +45,6 @@ from rankscope.reporting.sections.scoreboard import ComparisonPart, HeatMapPart,
 from rankscope.reporting.subject import PagePart, Subject
 from rankscope.scoring.logs import design_of
 from rankscope.show.result import Result
-from rankscope.syntax import option_named
 from rankscope.verbs.clicks.clicks import clicks
 from rankscope.verbs.clicks.result import ClickModels
 from rankscope.verbs.estimate.estimate import estimate
@@ -56,6 +55,7 @@ from rankscope.verbs.interleaving.interleaving import interleaving
 from rankscope.verbs.online.online import online
 from rankscope.verbs.position_bias.position_bias import position_bias
 from rankscope.verbs.position_bias.result import PositionBias
+from rankscope.words import option_named
 
 # the sections in reading order; each declares its subjects
 SECTIONS: tuple[type[PagePart], ...] = (

@@ -35,13 +35,13 @@ from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result, fragment
 from rankscope.show.text import as_markdown
 from rankscope.store import write_file
-from rankscope.syntax import option_named
 from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.demo.demo import RUNS, UNJUDGED, folder
 from rankscope.verbs.evaluate.evaluate import evaluate
 from rankscope.verbs.experiment.experiment import experiment
 from rankscope.verbs.experiment.result import Experiment
+from rankscope.words import option_named
 
 PAGE = (  # options of the page itself
     "queries_text", "docs_text", "shown", "notes", "title", "about", "log", "online", "clicks", "plan", "split", "guardrails", "covariates", "prior",

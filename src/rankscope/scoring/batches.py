@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankscope import words
-from rankscope.engines.base import Values
-from rankscope.engines.tie_orders import cut
+from rankscope.engines.values import Values, cut
 from rankscope.errors import HUGE, InputError
 from rankscope.lists import Array, Batch, Judged, RankedBatch
 from rankscope.lists.arrays import as_array

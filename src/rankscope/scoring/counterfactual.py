@@ -22,13 +22,11 @@ from rankscope.estimators.targets import Recorded
 from rankscope.impressions import Log
 from rankscope.inference.base import Bounds, Interval
 from rankscope.lists import Array
-from rankscope.panels.families import Family, pairs_of
-from rankscope.panels.method import Method
+from rankscope.panels.families import MAX_VALUES, Family, pairs_of, too_many_values
+from rankscope.panels.method import VALID, Method, Validity
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import panel_of
 from rankscope.panels.samples import UNKNOWN, Measure, bounds_of
-from rankscope.panels.slices import MAX_VALUES, too_many_values
-from rankscope.panels.validity import VALID, Validity
 from rankscope.parallel import map_parts
 from rankscope.scoring.events import LOGGED, TARGETS, EventLog, read_events, targets_of
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rankscope import words
-from rankscope.engines.base import Values, score
+from rankscope.diagnostics.rule import active_cautions
+from rankscope.engines.values import Values, score
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Ids, Judged
 from rankscope.panels.samples import mean
@@ -21,7 +22,7 @@ from rankscope.scoring.input_checks import costs_of_empty_rankings, input_cautio
 from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
 from rankscope.scoring.judging import JudgedRun, judge_run
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES
-from rankscope.scoring.request import MetricRequest, Request, active_cautions
+from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 
@@ -228,7 +229,7 @@ def values_of(request: Request, judged: Sequence[Judged], kept: KeptValues | Non
     for (number, ties), of_metrics in together.items():
         metrics, data = list(of_metrics), next(iter(of_metrics.values()))
         if ties in OVER_ORDERS:
-            from rankscope.engines.tie_orders import score_under_ties
+            from rankscope.engines.values import score_under_ties
 
             values = score_under_ties(data, metrics, ties, policies.depth, policies.seed)
         else:

@@ -31,7 +31,7 @@ from rankscope.estimators.events import (
 )
 from rankscope.estimators.rewards import classifier
 from rankscope.estimators.targets import Dense, OfPolicy, Recorded
-from rankscope.files.readers import run_of
+from rankscope.files.catalogue import run_of
 from rankscope.impressions import COLUMNS, Log
 from rankscope.lists import Array
 from rankscope.lists.examination import Examination

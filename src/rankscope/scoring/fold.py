@@ -63,7 +63,8 @@ def fold_of(source: Any) -> Fold:
     """A fold by a table: ``{chunk: document}``, a data frame or a file with a chunk and its document in each row."""
     if isinstance(source, Fold):
         return source
-    from rankscope.files.sheets import is_path, open_sheet
+    from rankscope.files.raw import is_path
+    from rankscope.files.sheets import open_sheet
 
     table = source if isinstance(source, Mapping) else open_sheet(source, "chunks", EXPECTED)
     label = str(source) if is_path(source) else "chunks"

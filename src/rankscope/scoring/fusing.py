@@ -22,8 +22,8 @@ from rankscope.rankers.rank_table import RankTable
 from rankscope.scoring.inputs import clean, distinct_names, label_of, named_runs, read_any
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.pools import JoinedRuns, map_pools, relevance_of
-from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Qrels, Run, column
+from rankscope.words import in_caller_syntax
 
 
 def read_tables(runs: Any, policies: Policies) -> Iterator[Run]:

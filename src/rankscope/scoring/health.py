@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.diagnostics import inputs
 from rankscope.diagnostics.metrics import LooksSampled, RatingScale
-from rankscope.diagnostics.rankings import BREAKS_TIES, RankColumn, TiesAtCutoff, Unjudged, tied_ranks
+from rankscope.diagnostics.rankings import BREAKS_TIES, RankColumn, TiesAtCutoff, Unjudged
 from rankscope.diagnostics.rule import Rule
 from rankscope.engines.base import DataFacts
 from rankscope.errors import RankscopeError
@@ -231,3 +232,8 @@ def _leaves_out(metric: Metric) -> bool:
         return bool(np.isnan(metric.of([0, 0])))
     except (RankscopeError, TypeError):  # it needs more than grades
         return False
+
+
+def tied_ranks(tied: Mapping[int, int]) -> str:
+    """Return the cutoffs with ties across them, and their numbers of queries, in words."""
+    return words.listing(f"rank {words.count(k)} in {words.counted(n, 'query')}" for k, n in tied.items())

@@ -1,8 +1,11 @@
-"""Judge a run: find its judged documents under each order asked for, in parts of whole queries, on all cores."""
+"""Judge a run: find its judged documents under each order asked for, in parts of whole queries, on all cores.
+
+Metrics of items also get every item shown, judged or not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
@@ -10,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties, columns_of
+from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties
+from rankscope.engines.values import columns_of
 from rankscope.errors import InputError, RankscopeError
-from rankscope.lists import Array, Judged, NarrowJudged
+from rankscope.lists import Array, Ids, Judged, NarrowJudged, Shown
+from rankscope.lists.judged import with_shown
 from rankscope.parallel import check_whole, map_parts
 from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
 from rankscope.scoring.policies import OVER_ORDERS, Policies
 from rankscope.scoring.request import Request
+from rankscope.tables import as_texts, blocks_of, rows_at
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from rankscope.files.parts import PartFacts, RunParts
     from rankscope.metrics import Metric
     from rankscope.tables import Qrels, Run
+
 
 Findings = tuple[Judged, DataFacts]
 
@@ -83,8 +90,8 @@ class ValuesAhead:
 
 def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
     """Judge the ``number``-th run of a call. ``name`` is the one given to it. Raises InputError for invalid rows."""
-    every_item = any("items" in one.metric.needs for one in request.metrics)
-    data = read_any("run", run, name, parts=not every_item, reading=request.policies)
+    item_metrics = [one.metric for one in request.metrics if "items" in one.metric.needs]
+    data = read_any("run", run, name, parts=not item_metrics, reading=request.policies)
     orders = list(dict.fromkeys(request.orders))
     if hasattr(data, "reads"):
         try:
@@ -95,10 +102,8 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
     findings = judge_clean(cleaned, grades, orders, labels[0])
-    if every_item:
-        from rankscope.scoring.shown import with_items  # reads more formats than most calls need
-
-        findings = with_items(findings, cleaned, grades, request, labels[0])
+    if item_metrics:
+        findings = with_items(findings, cleaned, grades, item_metrics, request.policies, labels[0])
     return JudgedRun(labels, cleaned.source, findings, cleaned.duplicates, cleaned.self_matches)
 
 
@@ -144,7 +149,7 @@ def with_chunks(run: CleanInput, findings: Iterable[Findings], qrels: Qrels, ord
 
 
 def _judge_each(judge: Callable[[Order], Findings], orders: Sequence[Order]) -> dict[Order, Findings]:
-    from rankscope.engines.tie_orders import reverse_ties
+    from rankscope.engines.values import reverse_ties
 
     twins: dict[str, Ties] = {"trec": "docid", "docid": "trec"}
     findings: dict[Order, Findings] = {}
@@ -214,3 +219,77 @@ def _ahead(order: Order, request: Request, count: int) -> ValuesAhead | None:
     pairs = zip(request.metrics, request.orders, strict=True)
     metrics = [m.metric for m, of_metric in pairs if of_metric == order and m.convention.ties not in OVER_ORDERS]
     return ValuesAhead(metrics, count) if metrics and not order.extra else None
+
+
+def with_items(
+    findings: Mapping[Order, Findings],
+    run: CleanInput,
+    grades: CleanInput,
+    item_metrics: Sequence[Metric],
+    policies: Policies,
+    label: str,
+) -> dict[Order, Findings]:
+    """The judged documents with every item shown, down to the largest cut-off."""
+    cutoffs = [getattr(metric, "cutoff", None) for metric in item_metrics]
+    k = None if None in cutoffs else max(filter(None, cutoffs))
+    out = {}
+    for order, (judged, facts) in findings.items():
+        out[order] = (with_shown(judged, _shown(judged, run, grades, policies, order, k, label)), facts)
+    return out
+
+
+def _shown(
+    judged: Judged, run: CleanInput, grades: CleanInput, policies: Policies, order: Order, k: int | None, label: str
+) -> Shown:
+    import polars as pl
+
+    from rankscope.engines.top import top, top_rows
+    from rankscope.files.items import numbered
+
+    table, names = policies.item_table, judged.query_id
+    if isinstance(run.data, dict):
+        frame = top(run.data, order, k, label)
+        blocks, items = blocks_of(frame["query_id"]), frame["doc_id"]
+        size = blocks.size
+    else:
+        data = run.data.by_query()
+        size, rows = top_rows(data, order, k)
+        blocks, items = data.blocks, rows_at(data.held["doc_id"], rows)
+    block = numbered(blocks.query, names)
+    elsewhere = (block[1:] < block[:-1]).any()  # the run has its queries in another order
+    if elsewhere or (block < 0).any():
+        query = np.repeat(block, size)
+        by = np.argsort(query, kind="stable")
+        items = items.gather(by[query[by] >= 0])
+    codes = _codes(items, table, label)
+    held = block >= 0
+    count = np.bincount(block[held], size[held], len(judged)).astype(np.int64)
+    histories = table.histories
+    asking = names.column if isinstance(names, Ids) else pl.Series(names, dtype=pl.String)
+    user = np.full(len(judged), -1) if histories is None else numbered(asking, histories.users)
+    at = np.flatnonzero(judged.rank > 0)
+    query, rank, grade = judged.query[at], judged.rank[at], np.full(len(codes), np.nan)
+    inside = rank <= count[query]
+    grade[((np.cumsum(count) - count)[query] + rank - 1)[inside]] = judged.grade[at[inside]]
+
+    def find_wanted() -> tuple[Array, Array, Array]:
+        """An item that the catalogue lacks is wanted, and belongs to no group."""
+        pairs = grades.table.frame.select("query_id", "doc_id", "grade").filter(pl.col("grade") > 0)
+        pairs = pairs.unique(["query_id", "doc_id"], keep="first")
+        wanted = pairs.with_columns(query=pl.Series(numbered(pairs["query_id"], names)))
+        wanted = wanted.filter(pl.col("query") >= 0).sort("query", "doc_id")
+        there = numbered(wanted["doc_id"], table.number)
+        return wanted["query"].to_numpy(), there, wanted["grade"].to_numpy()
+
+    return Shown(count, codes, grade, user, table, find_wanted)
+
+
+def _codes(ids: Any, table: Any, label: str) -> Array:
+    """The numbers of items. An unknown one gets a further number, or is refused."""
+    from rankscope.files.items import numbered
+
+    code = numbered(ids, table.ids)
+    if (code < 0).any():
+        table.codes(as_texts(ids.unique(maintain_order=True)).to_list(), label)
+        code = numbered(ids, table.number)
+    return code

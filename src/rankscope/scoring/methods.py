@@ -12,10 +12,10 @@ from typing import Any
 from rankscope import words
 from rankscope._version import __version__
 from rankscope.errors import InputError
-from rankscope.inference import find_method
 from rankscope.inference.base import Bounds, Correction, Interval, PairedTest
 from rankscope.metrics import Metric
 from rankscope.metrics.description import relevance_levels, stated_parameters
+from rankscope.panels.method import find_method
 from rankscope.scoring.request import Request
 
 YEAR = r"(?:1[5-9]|20)\d\d"

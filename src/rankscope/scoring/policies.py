@@ -14,13 +14,13 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rankscope import syntax, words
+from rankscope import words
 from rankscope.errors import LARGEST_INT, InputError
 
 # the command line makes its options of this module: what is heavy is loaded where values are computed
 if TYPE_CHECKING:
     from rankscope.dialects.base import Convention
-    from rankscope.engines.base import Values
+    from rankscope.engines.values import Values
     from rankscope.lists import Judged
     from rankscope.metrics import Metric
 
@@ -63,7 +63,7 @@ class Policy:
         whole = f"a whole number of at least {cls.least}"
         cls.expects = cls.expects or (f"one of {words.choices(cls.values)}" if cls.least is None else whole)
         POLICIES[cls.name] = cls()
-        syntax.VALUES[cls.name] = tuple(map(str, cls.values))
+        words.OPTION_VALUES[cls.name] = tuple(map(str, cls.values))
 
     def accepts(self, value: Any) -> bool:
         """True if this can be a value. Settings in a file accept no other."""
@@ -369,7 +369,7 @@ class NoRelevant(Policy):
             return values
         in_list = convention.looks_at == "list"
         instead = float("nan") if value == "skip" else float(value)
-        from rankscope.engines.base import override_values
+        from rankscope.engines.values import override_values
 
         return override_values(
             values, metric, judged, lambda lists: metric.without_relevant(lists, True) if in_list else metric.cannot_score(lists),
@@ -399,7 +399,7 @@ class NothingFound(Policy):
         if value == "metric":
             return values
         in_list = value == "skip_list"
-        from rankscope.engines.base import override_values
+        from rankscope.engines.values import override_values
 
         return override_values(
             values, metric, judged, lambda lists: metric.without_relevant(lists, in_list), float("nan"), "list" if in_list else "top",
@@ -449,7 +449,7 @@ class Averaging(Policy):
     def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value != "micro" or metric.aggregate != "mean":
             return values
-        from rankscope.engines.base import cached_per_query
+        from rankscope.engines.values import cached_per_query
 
         return replace(values, weight=cached_per_query(judged, metric, "worth", metric.worth))
 
@@ -523,7 +523,7 @@ class NamedGrades(ColumnNames):
     help = "Values of grades that are words: Perfect=4,Good=2,Bad=0."
 
     def read(self, value: Any) -> Any:
-        from rankscope.files.readers import grades_by_name
+        from rankscope.files.catalogue import grades_by_name
 
         return grades_by_name(value)
 

@@ -5,32 +5,30 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from rankscope import syntax, words
+from rankscope import words
 from rankscope.blocks import Caution
-from rankscope.diagnostics.rankings import TiesAtCutoff, TiesMove, tied_ranks
-from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
+from rankscope.diagnostics.rankings import TiesAtCutoff, TiesMove
+from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE, active_cautions
 from rankscope.dialects.base import Convention, Dialect
 from rankscope.engines.base import Order
-from rankscope.engines.tie_orders import depends_on_order
+from rankscope.engines.values import depends_on_order
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import DEFAULT, Metric, in_order, is_foreign
-from rankscope.scoring.health import Health, Raised, Rescored, warnings_of_judgments, warnings_of_run
+from rankscope.scoring.health import Health, Raised, Rescored, tied_ranks, warnings_of_judgments, warnings_of_run
 from rankscope.scoring.policies import BY_METRIC, MIXED, OVER_ORDERS, POLICIES, Policies, Policy
-from rankscope.syntax import in_caller_syntax
 
 if TYPE_CHECKING:
     from rankscope.inference.base import Bounds, Interval
 
 USUAL = "t; wilson for scores of 0 and 1"  # the intervals of means
-C = TypeVar("C", bound=Caution)
 RELSTRING = 10  # documents of a relstring, unless said
 
 
@@ -101,8 +99,8 @@ class Request:
         if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
             raise InputError(f"level={level!r}: a level must be a number between 0.5 and 1, like 0.95")
         if interval is not None:
-            from rankscope.inference import find_method
             from rankscope.inference.base import Interval
+            from rankscope.panels.method import find_method
 
             interval = find_method(Interval, interval, chosen.seed)
         intervals = Intervals(interval, float(level), clusters)
@@ -291,14 +289,6 @@ class Request:
             value = self.statement_of(name)
             if name not in brought and value not in {None, policy.default}:
                 yield name, value
-
-
-def active_cautions(cautions: Iterable[C], ignored: Collection[str] | None = None) -> list[C]:
-    """The warnings that are not ignored, in the caller's syntax: keywords in Python, options on the command line."""
-    kept = [caution for caution in cautions if caution.code not in (ignored or ())]
-    if syntax.MESSAGE_STYLE["options"]:
-        return kept
-    return [replace(c, message=in_caller_syntax(c.message), hint=in_caller_syntax(c.hint)) for c in kept]
 
 
 def at_level(metric: Metric, level: float) -> Metric:

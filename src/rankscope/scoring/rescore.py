@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankscope.engines.tie_orders import depends_on_order, has_closed_form, score_under_ties
+from rankscope.engines.values import depends_on_order, has_closed_form, score_under_ties
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import board_of, values_of

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Column, Table, Value
-from rankscope.engines.base import Values
+from rankscope.engines.values import Values
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.health import Health

@@ -43,7 +43,7 @@ def _is_number(value: Any) -> bool:
 
 def _is_loss(value: Any, *, above_zero: bool = False) -> bool:
     """True for a number, or a percentage as text, that a gate can accept as a loss, and above 0 for a margin."""
-    from rankscope.panels.margin import read_margin, read_tolerance
+    from rankscope.panels.method import read_margin, read_tolerance
 
     if isinstance(value, str) and not value.strip().endswith("%"):
         return False

@@ -71,8 +71,8 @@ def weights_of(source: Any) -> Weights:
     if isinstance(source, Mapping):
         return _check(list(zip(ids_of(source, "weights", "query"), source.values(), strict=True)), "weights")
     from rankscope.files.catalogue import kind_of
-    from rankscope.files.raw import open_raw
-    from rankscope.files.sheets import QUERY, is_path, open_sheet
+    from rankscope.files.raw import is_path, open_raw
+    from rankscope.files.sheets import QUERY, open_sheet
 
     if is_path(source):
         raw = open_raw(source, EXPECTED)
@@ -124,7 +124,7 @@ def _of_units(table: Sheet, unit: str, label: str) -> Weights:
 
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
-    from rankscope.files.long import is_float_id
+    from rankscope.files.long import IS_FLOAT_ID
     from rankscope.files.sheets import QUERY
     from rankscope.words import plain_name
 
@@ -149,7 +149,7 @@ def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
                 continue
         backwards = heading and heading[1] in queries and heading[0] not in queries
         rows.append((cells[1], cells[0]) if backwards else (cells[0], cells[1]))
-    if rows and all(is_float_id(query) for query, _ in rows):  # as a frame writes whole numbers that became floats
+    if rows and all(IS_FLOAT_ID(query) for query, _ in rows):  # as a frame writes whole numbers that became floats
         from rankscope.files.memory import ids_of
 
         return list(zip(ids_of((float(query) for query, _ in rows), label, "query"), (w for _, w in rows), strict=True))

@@ -33,7 +33,7 @@ from rankscope.errors import InputError, MissingExtraError
 from rankscope.show import ENDINGS, OF_PAPER
 from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
 from rankscope.store import write_file
-from rankscope.syntax import in_caller_syntax
+from rankscope.words import in_caller_syntax
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,9 +13,9 @@ from rich.cells import cell_len
 from rankscope import words
 from rankscope.blocks import Block, Chart, Code, Column, Heading, Kind, Paragraph, Table, Value, ValueRange, plain_value
 from rankscope.show.cells import numbers_in, sides_of, text_of
-from rankscope.show.grid import GAP
 from rankscope.words import printable
 
+GAP = 2  # columns of space between two of a table
 EIGHTHS = " ▏▎▍▌▋▊▉"
 HEAPS = "·oO●"  # one point, two or three, four to seven, eight or more
 SHORTEST, LONGEST = 10, 60  # cells that a bar may have

@@ -12,9 +12,9 @@ import numpy as np
 
 from rankscope import words
 from rankscope.engines import local
-from rankscope.engines.base import SEVERAL, Order, score
+from rankscope.engines.base import SEVERAL, Order
 from rankscope.engines.mappings import judge
-from rankscope.engines.tie_orders import depends_on_order, score_under_ties
+from rankscope.engines.values import depends_on_order, score, score_under_ties
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankscope.inference import find_method
 from rankscope.inference.base import Interval
 from rankscope.metrics import parse
+from rankscope.panels.method import find_method
 from rankscope.panels.samples import bounds_of, mean
 from rankscope.scoring.spark.task import MetricTally
 

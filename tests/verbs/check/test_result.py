@@ -11,8 +11,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.diagnostics.codes import all_rules, rule_named
-from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.check.result import Inspection, RuleBook
+from rankscope.words import in_caller_syntax
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}}
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope import syntax
+from rankscope import words
 from rankscope.analysis.ceilings import ceilings, why_not
 from rankscope.blocks import Table
 from rankscope.engines.base import SEVERAL
@@ -377,7 +377,7 @@ def test_the_next_step_names_files_and_quotes_ids(tmp_path: Path, monkeypatch: p
     run.write_text("q Q0 b 1 1.0 r\n")
     found = rs.diagnose(str(qrels), str(run), "RR")
     assert found.next_step() == f"next: rs.explain({str(qrels)!r}, {str(run)!r}, \"RR\", query='q')"
-    monkeypatch.setitem(syntax.MESSAGE_STYLE, "options", True)
+    monkeypatch.setitem(words.MESSAGE_STYLE, "options", True)
     assert found.next_step() == f"next: rankscope explain {qrels} {run} --query q -m RR"
 
 

@@ -16,9 +16,10 @@ from tests.made.experiments import log_of_days, log_of_users, users
 import rankscope as rs
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.inference import NAMES, NAMES_FOR_LOGS, find_method
+from rankscope.inference import NAMES, NAMES_FOR_LOGS
 from rankscope.inference.base import Correction, Interval, PairedTest
 from rankscope.inference.effects import split_p_value, split_p_value_at_looks
+from rankscope.panels.method import find_method
 
 
 def welch(one: Any, other: Any) -> float:

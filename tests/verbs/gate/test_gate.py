@@ -21,8 +21,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.power import queries_needed
 from rankscope.metrics import parse
 from rankscope.panels.contrast import contrast
-from rankscope.panels.margin import Margin
-from rankscope.panels.method import method_of
+from rankscope.panels.method import Margin, method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.panels.tolerance import tolerances_of

@@ -16,8 +16,9 @@ import pytest
 
 import rankscope as rs
 from rankscope.cli.process import main
-from rankscope.files import partials, raw
 from rankscope.files import parts as cutting
+from rankscope.files import raw
+from rankscope.sharding import partial as partials
 
 QUERIES = 12
 

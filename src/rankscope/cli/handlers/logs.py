@@ -10,7 +10,7 @@ from rankscope.cli import output
 from rankscope.cli.handlers.judged import command_again
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
-from rankscope.syntax import option_named
+from rankscope.words import option_named
 
 OF_AA = (
     "rounds",

@@ -128,6 +128,6 @@ def _numbers(sheet: Sheet, frame: pl.DataFrame, metric: str, unit: str) -> tuple
 
 
 GROWTHBOOK = LogFormat(
-    "growthbook", "GrowthBook's rows: exposures, and a table for each metric", EXPECTS, _is_growthbook, read_growthbook,
-    keys=("exposures", "experiment_viewed"),
+    "growthbook", "GrowthBook's rows: exposures, and a table for each metric", EXPECTS, read_growthbook, [EXPOSURE],
+    sure=_is_growthbook, keys=("exposures", "experiment_viewed"),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,8 +27,8 @@ from rankscope.files.memory import speaks_arrow
 from rankscope.files.objects import json_of, object_of, objects_of
 from rankscope.files.parquet import ParquetFile, open_parquet
 from rankscope.files.parts import files_of, joint_source
-from rankscope.files.raw import BOM, HEAD, UNREADABLE, Raw, open_raw
-from rankscope.files.sheets import Sheet, column_of, is_path, open_sheet
+from rankscope.files.raw import BOM, HEAD, UNREADABLE, Raw, is_path, open_raw
+from rankscope.files.sheets import Sheet, column_of, open_sheet
 from rankscope.impressions import Kind, Log, Sums, plain_of
 from rankscope.sources import UNDEFINED
 from rankscope.tables import Source
@@ -154,17 +154,31 @@ class LogTable:
 class LogFormat:
     """A format of logs that another tool writes.
 
-    ``about`` describes it in a list, ``expects`` its content in a message. ``names`` are other names of it, ``keys`` the names of its
-    parts in a dict. ``is_one`` is True only if an input is certainly of the format. ``read`` makes rows and raises InputError if it cannot.
+    ``about`` describes it in a list, ``expects`` its content in a message. ``read`` makes rows and raises InputError if it cannot.
+    ``columns`` are sets of columns, one of which a part of the format has; ``lines`` are patterns of its first line, ``arrays`` the names in
+    a dict of arrays. Where these do not suffice, ``sure`` decides. ``names`` are other names of it, ``keys`` the names of its parts in a dict.
     """
 
     name: str
     about: str
     expects: str
-    is_one: Callable[[LogInput], bool]
     read: Callable[[LogInput], LogTable]
+    columns: Sequence[Collection[str]] = ()
+    lines: Sequence[re.Pattern[str]] = ()
+    arrays: Collection[str] = ()
+    sure: Callable[[LogInput], bool] | None = None
     names: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+
+    def fits(self, part: LogPart) -> bool:
+        """True if a part has columns of the format, or begins with a line of it."""
+        first = part.raw.first_line.rstrip(" \t\r") if self.lines and part.raw is not None else ""
+        return any(set(part.names).issuperset(some) for some in self.columns) or any(p.match(first) for p in self.lines)
+
+    def is_one(self, log_input: LogInput) -> bool:
+        """True if an input is certainly of the format."""
+        as_arrays = log_input.arrays is not None and bool(self.arrays) and set(log_input.arrays).issuperset(self.arrays)
+        return (as_arrays or any(map(self.fits, log_input.parts))) and (self.sure is None or self.sure(log_input))
 
 
 def tally(values: pl.Series) -> list[tuple[str, int]]:

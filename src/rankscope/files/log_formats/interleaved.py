@@ -6,16 +6,12 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, tally, with_times
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogTable, places, tally, with_times
 from rankscope.sources import UNDEFINED
 
 COLUMNS = ("timestamp", "search_id", "event", "position", "ranking_function")
 SHOWN, CLICKED = "serp", "click"
 ALONE = "events have the clicked positions, not the other shown items: each row is one list, and CTR is per list"
-
-
-def _is_events(part: LogPart) -> bool:
-    return set(COLUMNS) <= set(part.names)
 
 
 def read_interleaved(log_input: LogInput) -> LogTable:
@@ -27,7 +23,7 @@ def read_interleaved(log_input: LogInput) -> LogTable:
     Source: the data of Wikimedia's packages ortiz (R) and
     interleaved (Python).
     """
-    parts = [part for part in log_input.parts if _is_events(part)]
+    parts = [part for part in log_input.parts if INTERLEAVED.fits(part)]
     if not parts:
         raise InputError(
             f"{log_input.label}: no events of interleaved searches; their columns are {', '.join(COLUMNS)}"
@@ -72,5 +68,5 @@ def _remarks(events: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
 
 INTERLEAVED = LogFormat(
     "interleaved", "events of interleaved searches (Wikimedia)", f"columns {', '.join(COLUMNS)}",
-    lambda log_input: any(map(_is_events, log_input.parts)), read_interleaved, names=("wikimedia",),
+    read_interleaved, [COLUMNS], names=("wikimedia",),
 )  # fmt: skip

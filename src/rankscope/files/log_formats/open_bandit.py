@@ -22,9 +22,8 @@ ONE = "a row is one item at one position, and the file does not contain the page
 
 
 def _is_rows(part: LogPart) -> bool:
-    names = set(part.names)
-    of_users = any(name.startswith(("user_feature_", "user-item_affinity_")) for name in names)
-    return of_users and names >= COLUMNS and bool(names & set(CHANCES))
+    of_users = any(name.startswith(("user_feature_", "user-item_affinity_")) for name in part.names)
+    return of_users and OPEN_BANDIT.fits(part)
 
 
 def read_open_bandit(log_input: LogInput) -> LogTable:
@@ -73,7 +72,7 @@ def _with_items(frame: pl.DataFrame, part: LogPart, items: list[LogPart]) -> pl.
 
 OPEN_BANDIT = LogFormat(
     "open_bandit", "files of the Open Bandit Dataset", "columns item_id, position, click, propensity_score and user_feature_0",
-    lambda log_input: any(map(_is_rows, log_input.parts)), read_open_bandit, names=("obd",),
+    read_open_bandit, [{*COLUMNS, chance} for chance in CHANCES], sure=lambda log_input: any(map(_is_rows, log_input.parts)), names=("obd",),
 )  # fmt: skip
 
 
@@ -85,10 +84,6 @@ ROLES = {
     "action": "item_id", "reward": "reward", "slate_id": "impression_id", "pscore_item_position": "p_item_pos",
     "pscore_cascade": "p_prefix",
 }  # fmt: skip
-
-
-def _is_feedback(log_input: LogInput) -> bool:
-    return log_input.arrays is not None and all(name in log_input.arrays for name in ("n_rounds", "action", "reward"))
 
 
 def read_obp(log_input: LogInput) -> LogTable:
@@ -182,6 +177,6 @@ def _others(arrays: Mapping[str, Any], rows: int, used: bool) -> tuple[dict[str,
 
 OBP = LogFormat(
     "obp", "the dict of feedback of obp (Open Bandit Pipeline)", EXPECTS,
-    _is_feedback, read_obp,
+    read_obp, arrays=("n_rounds", "action", "reward"),
     names=("bandit_feedback",),
 )  # fmt: skip

@@ -36,14 +36,6 @@ MOST = 30  # actions that become columns, those with the most events
 PAIR = ["impression_id", "item_id"]
 
 
-def _is_queries(part: LogPart) -> bool:
-    return "query_id" in part.names and bool({*HITS} & {*part.names})
-
-
-def _is_events(part: LogPart) -> bool:
-    return {"query_id", "action_name"} <= set(part.names)
-
-
 def read_ubi(log_input: LogInput) -> LogTable:
     """Return UBI's queries and events as rows: one per hit of a query, with the events on it.
 
@@ -55,7 +47,7 @@ def read_ubi(log_input: LogInput) -> LogTable:
 
     Source: the UBI specification 1.3.
     """
-    parts = [part for part in log_input.parts if _is_queries(part) or _is_events(part)]
+    parts = [part for part in log_input.parts if UBI.fits(part)]
     queries, events, notes = _tables(parts)
     lists = _lists(queries)
     done = _done(events)
@@ -272,6 +264,6 @@ def _remarks(events: pl.DataFrame, done: pl.DataFrame, added: int) -> Iterator[s
 
 UBI = LogFormat(
     "ubi", "OpenSearch UBI: queries with their hits, and events", EXPECTS,
-    lambda log_input: any(_is_queries(part) or _is_events(part) for part in log_input.parts), read_ubi,
+    read_ubi, [("query_id", name) for name in (*HITS, "action_name")],
     names=("opensearch",), keys=("queries", "events", "ubi_queries", "ubi_events"),
 )  # fmt: skip

@@ -26,11 +26,6 @@ PADDING = " \t\r"  # CLARA 2 fills the lines of clicks up with empty fields
 field = pl.col("fields").list
 
 
-def _is_lines(part: LogPart) -> bool:
-    line = "" if part.raw is None else part.raw.first_line.rstrip(PADDING)
-    return QUERY.match(line) is not None or SESSION.match(line) is not None
-
-
 def read_lines(log_input: LogInput) -> LogTable:
     """Return one row per url on a page of results, with its click.
 
@@ -38,7 +33,7 @@ def read_lines(log_input: LogInput) -> LogTable:
     that no such page shows is a row of its own, with ``shown`` 0. The unit of time is not disclosed, so times stay what they are:
     ``time_passed`` when the page was shown, ``time_to_next`` from the first click to what the session did next (empty where it did nothing).
     """
-    parts = [part for part in log_input.parts if _is_lines(part)]
+    parts = [part for part in log_input.parts if YANDEX.fits(part)]
     if not parts:
         raise InputError(f"{log_input.label}: no lines of queries and clicks; a line is {LINES}")
     lines = pl.concat([_lines(part, number) for number, part in enumerate(parts)]).with_row_index("at")
@@ -175,5 +170,5 @@ def _remarks(shown: pl.DataFrame, pages: pl.DataFrame, placed: pl.DataFrame) -> 
 YANDEX = LogFormat(
     "yandex", "lines of queries and clicks: Yandex, PyClick, NAVER CLARA 2",
     f"lines like {LINES}",
-    lambda log_input: any(map(_is_lines, log_input.parts)), read_lines, names=("pyclick", "clara2", "clara"),
+    read_lines, lines=(QUERY, SESSION), names=("pyclick", "clara2", "clara"),
 )  # fmt: skip

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from rankscope.engines.base import Order
-from rankscope.engines.tie_orders import cut
 from rankscope.engines.top import top
+from rankscope.engines.values import cut
 from rankscope.files import qrels_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric

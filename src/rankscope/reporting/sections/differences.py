@@ -12,9 +12,8 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import EMPTY, Chart, Column, Heading, Notes, Paragraph, Table, other_than
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.families import discriminative_power
+from rankscope.panels.families import SliceContrast, discriminative_power
 from rankscope.panels.method import FEWEST
-from rankscope.panels.slices import SliceContrast
 from rankscope.panels.tradeoffs import STEP, TradeOffs
 from rankscope.reporting.subject import PagePart, column_of
 from rankscope.show.result import caution_notes

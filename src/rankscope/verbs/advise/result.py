@@ -14,9 +14,9 @@ from rankscope.declared import plain
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, input_record
-from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.advise.situation import HOLES, RESTS, Situation
 from rankscope.verbs.advise.tasks import Guess, Misfit, Task
+from rankscope.words import in_caller_syntax
 
 ROOM = 72  # of a line of a command
 SURE = {"clear": "fairly clear", "likely": "likely, not certain", "a guess": "a guess"}

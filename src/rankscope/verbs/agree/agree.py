@@ -23,9 +23,9 @@ from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.scoring.inputs import clean, distinct_names, label_of, named_runs, read_any
 from rankscope.scoring.policies import Policies
-from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Run
 from rankscope.verbs.agree.result import RankAgreement
+from rankscope.words import in_caller_syntax
 
 Persistence = Annotated[float, Param("the chance of going on to the next rank", above=0, high=1)]
 USUAL = ("RBO(p=0.9)", "Jaccard@10", "Kendall", "TauAP", "WeightedTau")

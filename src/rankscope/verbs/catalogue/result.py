@@ -15,7 +15,7 @@ from rankscope.errors import InputError
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
 from rankscope.metrics.description import DIRECTIONS, rewards, unfit_for
 from rankscope.show.result import Col, Result, View
-from rankscope.syntax import by_caller
+from rankscope.words import by_caller
 
 if TYPE_CHECKING:
     from rankscope.logs.base import OnlineMetric

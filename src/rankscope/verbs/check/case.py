@@ -17,10 +17,10 @@ from rankscope.blocks import Caution
 from rankscope.diagnostics.rankings import BREAKS_TIES
 from rankscope.diagnostics.rule import MAX_EXAMPLES, Finding, Rule
 from rankscope.dialects.base import Convention
-from rankscope.engines.base import Order, map_kernels
+from rankscope.engines.base import Order
 from rankscope.engines.pairs import PAIR, Frame
-from rankscope.engines.tie_orders import score_under_ties
 from rankscope.engines.top import top
+from rankscope.engines.values import map_kernels, score_under_ties
 from rankscope.errors import InputError, RankscopeError
 from rankscope.files.items import with_history
 from rankscope.files.long import named_grades
@@ -30,8 +30,8 @@ from rankscope.impressions import Log
 from rankscope.lists import Array, ItemTable, Judged, Lists
 from rankscope.logs.health import LogHealth, examine
 from rankscope.metrics import Metric
-from rankscope.panels.cautions import comparison_cautions
 from rankscope.panels.contrast import CLEAR
+from rankscope.panels.contrast_result import comparison_cautions
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel

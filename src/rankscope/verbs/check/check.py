@@ -7,17 +7,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankscope.diagnostics.codes import all_rules, rule_named
+from rankscope.diagnostics.rule import active_cautions
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 from rankscope.logs.sums import refuse_rows
 from rankscope.scoring.inputs import distinct_names, label_of, read_any, read_inputs
 from rankscope.scoring.logs import log_of
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.request import Request, active_cautions
-from rankscope.syntax import option_named
+from rankscope.scoring.request import Request
 from rankscope.verbs.check.case import CheckCase, InputTable, LogCase
 from rankscope.verbs.check.result import Inspection, RuleBook
 from rankscope.verbs.check.rules import applies, findings_of, select_rules
+from rankscope.words import option_named
 
 SINGLE = (
     "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run; a single file is read as a log, "

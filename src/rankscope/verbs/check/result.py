@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
 from rankscope.diagnostics.rule import Finding, Rule
 from rankscope.show.result import MAX_WARNINGS_OF_A_KIND, Col, Result, Shown, View
-from rankscope.syntax import by_caller, in_caller_syntax
+from rankscope.words import by_caller, in_caller_syntax
 
 PLACES = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}

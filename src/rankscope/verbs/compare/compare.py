@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope.errors import DataError, InputError
-from rankscope.panels.families import Family, choose_baselines, pairs_of, pairs_with
+from rankscope.panels.families import Family, choose_baselines, pairs_of, pairs_with, slices_of
 from rankscope.panels.method import method_of
 from rankscope.panels.risk import check_alpha
-from rankscope.panels.slices import slices_of
-from rankscope.scoring.measurements import USUAL, Measurements, check_limits, lead_first, measure
+from rankscope.scoring.measurements import USUAL, Measurements, check_limits, check_predicted, lead_first, measure
 from rankscope.scoring.policies import POLICIES, Policies
-from rankscope.scoring.predicted import check_predicted
 from rankscope.verbs.compare.result import Comparison
 
 if TYPE_CHECKING:

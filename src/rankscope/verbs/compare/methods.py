@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from rankscope import words
-from rankscope.inference import find_method
 from rankscope.inference.base import Interval, PairedTest
 from rankscope.inference.bootstrap import Posterior
 from rankscope.inference.effects import Equivalence
 from rankscope.panels.families import Family
-from rankscope.panels.method import FEWEST, Method
+from rankscope.panels.method import FEWEST, Method, find_method
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.methods import Cites, in_words, of_means, of_values
 from rankscope.verbs.compare.charts import is_corrected

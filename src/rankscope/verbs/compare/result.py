@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Heading, Paragraph, Table, Value
+from rankscope.diagnostics.rule import active_cautions
 from rankscope.metrics import spelled
-from rankscope.panels.cautions import comparison_cautions
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.contrast_result import ContrastResult, column_at, p_cell
-from rankscope.panels.families import Family, TopGroup, anova_of, discriminative_power
+from rankscope.panels.contrast_result import ContrastResult, column_at, comparison_cautions, p_cell
+from rankscope.panels.families import Family, SliceContrast, Slices, TopGroup, anova_of, discriminative_power
 from rankscope.panels.panel import Panel
 from rankscope.panels.risk import NOTE, Risk, risks_of
-from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.policies import POLICIES
-from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Shown, View, input_record
 from rankscope.verbs.compare.tables import (

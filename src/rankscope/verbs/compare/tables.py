@@ -16,9 +16,8 @@ from rankscope.blocks import NumberText, Table, Value, ValueRange
 from rankscope.inference.base import Bounds
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import WITH_MARGIN, columns_named, lift_interval_cell, number_cell, p_cell
-from rankscope.panels.families import Family
+from rankscope.panels.families import Family, SliceContrast
 from rankscope.panels.panel import Panel
-from rankscope.panels.slices import SliceContrast
 from rankscope.show.latex import PaperCell, PaperTable, check_digits
 from rankscope.show.result import Col, table_of
 

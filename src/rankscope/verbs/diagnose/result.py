@@ -18,7 +18,6 @@ from rankscope.metrics import RR, Metric
 from rankscope.scoring.policies import OVER_ORDERS
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View
-from rankscope.syntax import by_caller
 from rankscope.verbs.diagnose.losses import (
     BANDS,
     EQUAL,
@@ -31,6 +30,7 @@ from rankscope.verbs.diagnose.losses import (
     QueryDiagnosis,
     RunDiagnosis,
 )
+from rankscope.words import by_caller
 
 READ = 80  # characters of the text of a query
 FEW = 3  # runs that have a sentence, or a column, each

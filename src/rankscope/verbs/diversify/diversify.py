@@ -27,9 +27,9 @@ from rankscope.scoring.inputs import clean
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.policies import Policies, refuse_unknown
 from rankscope.scoring.request import Request
-from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Run
 from rankscope.verbs.diversify.result import Diversification, Level
+from rankscope.words import in_caller_syntax
 
 LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 NEAR = 10  # documents with averaged distances

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rankscope.diagnostics.codes import codes_of
+from rankscope.diagnostics.rule import active_cautions
 from rankscope.errors import DataError
 from rankscope.estimators.catalogue import read_estimators
 from rankscope.estimators.overlap import histogram
-from rankscope.logs.cuts import attribute_columns
-from rankscope.panels.families import Family
+from rankscope.impressions import attribute_columns
+from rankscope.panels.families import Family, SliceContrast, compare_within
 from rankscope.panels.method import method_of
-from rankscope.panels.slices import SliceContrast, compare_within
 from rankscope.scoring.counterfactual import Counterfactual, check_target
 from rankscope.scoring.logs import TimeOptions, read_log
-from rankscope.scoring.request import active_cautions
 from rankscope.verbs.estimate.result import Estimates
 
 MOST_CONTRASTED = 40  # slices of all attributes

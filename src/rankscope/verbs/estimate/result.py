@@ -11,10 +11,8 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Kind, NumberText, Value
 from rankscope.estimators.base import Estimator
 from rankscope.panels.contrast_result import WITH_MARGIN, ContrastResult, columns_named
-from rankscope.panels.families import Family
-from rankscope.panels.method import Method
-from rankscope.panels.slices import SliceContrast
-from rankscope.panels.validity import VALID, Validity
+from rankscope.panels.families import Family, SliceContrast
+from rankscope.panels.method import VALID, Method, Validity
 from rankscope.scoring.counterfactual import PolicyValue
 from rankscope.scoring.events import LOGGED, EventLog
 from rankscope.show.result import Col, Shown, View, caution_block, input_record

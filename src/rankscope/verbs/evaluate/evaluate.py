@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankscope.errors import InputError
-from rankscope.scoring.dispatch import evaluate_local_or_spark
 from rankscope.scoring.inputs import named_runs
 from rankscope.scoring.keywords import PolicyOptions, with_policies
-from rankscope.scoring.predicted import check_predicted
+from rankscope.scoring.measurements import check_predicted, evaluate_local_or_spark
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores, metric_to_sort_by
 

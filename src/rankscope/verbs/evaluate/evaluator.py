@@ -7,8 +7,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankscope.engines.base import SEVERAL, Values, score
+from rankscope.engines.base import SEVERAL
 from rankscope.engines.prepared import PreparedQrels
+from rankscope.engines.values import Values, score
 from rankscope.scoring.evaluation import evaluate_request, read_judgments, values_of
 from rankscope.scoring.keywords import PolicyOptions, with_policies
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.blocks import Caution
-from rankscope.engines.base import Values
+from rankscope.engines.values import Values
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse

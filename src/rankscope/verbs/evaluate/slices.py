@@ -13,8 +13,8 @@ from rankscope.errors import InputError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric
+from rankscope.panels.families import parts_of
 from rankscope.panels.samples import mean
-from rankscope.panels.slices import parts_of
 from rankscope.scoring.evaluation import bounds_of_pooled
 from rankscope.scoring.runs import Mean, RunScores, SliceMean
 from rankscope.scoring.scores import Scores

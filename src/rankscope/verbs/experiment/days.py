@@ -13,8 +13,7 @@ from rankscope import words
 from rankscope.blocks import Chart, Column
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.arms import FEWEST_UNITS, counts_of
-from rankscope.experiments.heterogeneity import Heterogeneity, correct_heterogeneity
-from rankscope.experiments.shared import shared_units
+from rankscope.experiments.heterogeneity import Heterogeneity, correct_heterogeneity, shared_units
 from rankscope.experiments.variants import Variants
 from rankscope.impressions import Log
 from rankscope.inference.base import Bounds, Estimate, Sample
@@ -318,28 +317,15 @@ def over_days(variants: Variants, metric: OnlineMetric, primary: Family) -> Over
     )  # fmt: skip
 
 
-def share_alpha(
-    days: OverDays | None, tests: Sequence[Heterogeneity], method: Method
-) -> tuple[OverDays | None, list[Heterogeneity]]:
+def share_alpha(days: OverDays, tests: Sequence[Heterogeneity], method: Method) -> tuple[OverDays, list[Heterogeneity]]:
     """Return changes over days and tests of slices, corrected together: they share one alpha."""
-    if days is None or not tests:
-        return days, [*tests]
+    if not tests:
+        return days, []
     decisive = [change.decisive for change in days.changes]
     corrected_tests = correct_heterogeneity(tests, method, [c.p_value for c in decisive])
     corrected = correct(decisive, [test.p_value for test in tests])
     changes = [change.with_decisive(c) for change, c in zip(days.changes, corrected, strict=True)]
     return replace(days, changes=changes), corrected_tests
-
-
-def check_by(by: object) -> bool:
-    """Return True if days are requested. Raises InputError for any other part."""
-    names = [] if by is None else [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else [by]
-    odd = [one for one in names if one != "day"]
-    if odd:
-        raise InputError(
-            f"by={odd[0]!r}: an experiment is reported by 'day', and by the values of a column with slices"
-        )
-    return bool(names)
 
 
 def _clear(bounds: Bounds) -> bool:

@@ -6,25 +6,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from rankscope.diagnostics.rule import active_cautions
 from rankscope.errors import InputError
+from rankscope.experiments.heterogeneity import slices_of
 from rankscope.experiments.plan import ExperimentPlanFile, read_plan
 from rankscope.experiments.request import EXPERIMENT_OPTIONS, ExperimentRequest
 from rankscope.experiments.roles import Role, roles_of
 from rankscope.experiments.variants import Variants, variants_of
+from rankscope.impressions import attribute_columns
 from rankscope.inference.corrections import none
 from rankscope.logs.base import OnlineMetric
-from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.sums import refuse_rows
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import TWO_SIDED, Method, method_of, require_own_units
 from rankscope.panels.panel import Panel
 from rankscope.scoring.logs import read_experiment
-from rankscope.scoring.request import active_cautions
-from rankscope.syntax import option_named
 from rankscope.verbs.experiment.beliefs import prior_of
-from rankscope.verbs.experiment.days import check_by, over_days, share_alpha
+from rankscope.verbs.experiment.days import OverDays, over_days, share_alpha
 from rankscope.verbs.experiment.result import Experiment
-from rankscope.verbs.experiment.slices import slices_of
+from rankscope.words import option_named
 
 
 # fmt: off
@@ -107,7 +107,7 @@ def _analyse(log: Any, metrics: Any, r: ExperimentRequest, plan: ExperimentPlanF
         raise InputError(
             f"correction={str(method.correction)!r} takes the values of all variants on the same units, and each has units of its own: use holm or bh"
         )
-    over = check_by(r.by)
+    over = _by_day(r.by)
     believed = None if r.prior is None else prior_of(r.prior)
     rows = read_experiment(
         log, variant=r.variant, columns=r.columns, log_format=r.log_format, assignments=r.assignments, events=r.events, window=r.window,
@@ -125,10 +125,23 @@ def _analyse(log: Any, metrics: Any, r: ExperimentRequest, plan: ExperimentPlanF
     cautions = active_cautions(variants.cautions(roles, method.test))
     lead = next(iter(roles))
     parts, tests, notes = slices_of(variants, attributes, lead, families[0])
-    days, tests = share_alpha(over_days(variants, lead, families[0]) if over else None, tests, method)
+    days: OverDays | None = None
+    if over:
+        days, tests = share_alpha(over_days(variants, lead, families[0]), tests, method)
     return Experiment(
         variants, roles, families, parts, cautions, believed, tests, days, slice_notes=notes, decide=r.decide, look=look
     )
+
+
+def _by_day(by: object) -> bool:
+    """Return True if days are requested. Raises InputError for any other part."""
+    names = [] if by is None else [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else [by]
+    odd = [one for one in names if one != "day"]
+    if odd:
+        raise InputError(
+            f"by={odd[0]!r}: an experiment is reported by 'day', and by the values of a column with slices"
+        )
+    return bool(names)
 
 
 # --- the comparison -----------------------------------------------------------------------------------------------

@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 from rankscope import words
+from rankscope.experiments.heterogeneity import remark_on_slices
 from rankscope.inference.effects import Prior
 from rankscope.panels.contrast_result import DECIDED, WITH_MARGIN, columns_named, p_cell, value_cell
 from rankscope.show.result import Col, View
 from rankscope.verbs.experiment import beliefs
 from rankscope.verbs.experiment.days import change_cell, with_lift
-from rankscope.verbs.experiment.slices import remark_on_slices
 
 WITHHELD = "withheld"
 

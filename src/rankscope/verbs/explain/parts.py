@@ -11,8 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankscope.analysis.ceilings import candidates, why_not
-from rankscope.engines.base import map_kernels
-from rankscope.engines.tie_orders import rerank
+from rankscope.engines.values import map_kernels, rerank
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
 from rankscope.metrics.base import Terms

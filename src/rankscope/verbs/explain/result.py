@@ -13,11 +13,10 @@ from rankscope import words
 from rankscope.analysis.bands import Band
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Facts, Heading, Kind, Paragraph
 from rankscope.diagnostics.rankings import Unjudged, UnjudgedNewcomers
-from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
+from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE, active_cautions
 from rankscope.files.texts import Texts
 from rankscope.metrics import Metric
 from rankscope.scoring.health import warnings_of_judgments
-from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View, caution_block
 from rankscope.verbs.explain.parts import ROUNDING, Position, Rest, ValueParts

@@ -13,8 +13,8 @@ from rankscope.rankers.fusions import Fusion
 from rankscope.scoring.fusing import RunsToFuse, order_for_fusion, read_tables, refuse_unfit
 from rankscope.scoring.inputs import clean
 from rankscope.scoring.policies import Policies
-from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Run
+from rankscope.words import in_caller_syntax
 
 
 def fuse(  # noqa: PLR0913 - one keyword per option

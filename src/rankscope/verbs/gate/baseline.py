@@ -22,7 +22,7 @@ from rankscope.scoring.request import differing
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import input_record
-from rankscope.syntax import by_caller
+from rankscope.words import by_caller
 
 SCHEMA = "rankscope/evaluate/1"
 ROUNDING = 1e-9  # values beyond the range of their metric by less are right

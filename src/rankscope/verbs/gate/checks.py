@@ -16,8 +16,7 @@ from rankscope.logs.base import OnlineMetric
 from rankscope.metrics import Metric
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import interval_at
-from rankscope.panels.margin import Margin
-from rankscope.panels.method import FEWEST, Method
+from rankscope.panels.method import FEWEST, Margin, Method
 from rankscope.panels.tolerance import (
     ROUNDING,
     LossEvidence,

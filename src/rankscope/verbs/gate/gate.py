@@ -10,16 +10,14 @@ from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.experiments.request import ExperimentRequest
 from rankscope.metrics import Metric, parse
-from rankscope.panels.cautions import few_clusters
 from rankscope.panels.contrast import contrast
-from rankscope.panels.margin import Margin
-from rankscope.panels.method import Method, method_of
+from rankscope.panels.contrast_result import few_clusters
+from rankscope.panels.families import parts_of
+from rankscope.panels.method import Margin, Method, method_of
 from rankscope.panels.panel import Panel
-from rankscope.panels.slices import parts_of
 from rankscope.panels.tolerance import tolerances_of
-from rankscope.scoring.dispatch import evaluate_local_or_spark
 from rankscope.scoring.keywords import PolicyOptions, with_policies
-from rankscope.scoring.measurements import in_clusters, panels_of
+from rankscope.scoring.measurements import evaluate_local_or_spark, in_clusters, panels_of
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline

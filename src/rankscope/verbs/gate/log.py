@@ -12,28 +12,25 @@ from rankscope import words
 from rankscope.diagnostics.codes import codes_of
 from rankscope.errors import InputError, RankscopeError
 from rankscope.estimators.base import Estimator
-from rankscope.experiments.covariates import covariate_pairs
+from rankscope.experiments.arms import name_of_test, shares_of
 from rankscope.experiments.interleaved import Interleaved
 from rankscope.experiments.plan import ExperimentPlanFile, read_plan
 from rankscope.experiments.request import ExperimentRequest
 from rankscope.experiments.roles import roles_of
-from rankscope.experiments.split import name_of_test
-from rankscope.experiments.variants import check_winsorise, shares_of, variants_of
+from rankscope.experiments.variants import check_winsorise, covariate_pairs, variants_of
 from rankscope.files.roles import column_roles
-from rankscope.impressions import Log
+from rankscope.impressions import Log, attribute_columns
 from rankscope.interleavings.credits import Credit
 from rankscope.logs.base import parse_online, parse_online_metrics
-from rankscope.logs.cuts import attribute_columns
 from rankscope.logs.metrics import require_deciding, require_direction
 from rankscope.panels.contrast import contrast
-from rankscope.panels.margin import Margin
-from rankscope.panels.method import Method, method_of, require_own_units
+from rankscope.panels.method import Margin, Method, method_of, require_own_units
 from rankscope.panels.tolerance import USUAL, tolerances_of
 from rankscope.scoring.counterfactual import Counterfactual
 from rankscope.scoring.logs import apart_from_before, design_of, log_of, read_experiment
-from rankscope.syntax import option_named
 from rankscope.verbs.gate.checks import FailOn, draft_check, settle_checks
 from rankscope.verbs.gate.result import Gated, GatedKind, GatedLog, LogGate
+from rankscope.words import option_named
 
 READING = ("columns", "ignore")  # options of rankings that a log takes
 REFUSED = ("all_pairs", "alternative", "correction", "window")  # options of a plan that would change a gate

@@ -12,14 +12,12 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Heading, NumberText, Paragraph
 from rankscope.diagnostics.comparisons import NothingFoundInGate, NotPairedInGate, UndefinedInGate
 from rankscope.diagnostics.inputs import MissingInCandidate
+from rankscope.diagnostics.rule import active_cautions
+from rankscope.experiments.arms import SampleRatio
 from rankscope.experiments.plan import Look
-from rankscope.experiments.split import SampleRatio
 from rankscope.impressions import Log
-from rankscope.panels.margin import Margin
-from rankscope.panels.method import FEWEST, Method
+from rankscope.panels.method import FEWEST, Margin, Method, Validity
 from rankscope.panels.panel import Panel
-from rankscope.panels.validity import Validity
-from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.junit import JUnitCase, as_junit
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record

@@ -8,10 +8,9 @@ from typing import Any
 
 from rankscope.experiments.interleaved import Interleaved
 from rankscope.experiments.traffic import decay_of, traffic_of
-from rankscope.logs.cuts import attribute_columns
-from rankscope.panels.families import Family
+from rankscope.impressions import attribute_columns
+from rankscope.panels.families import Family, compare_within
 from rankscope.panels.method import method_of
-from rankscope.panels.slices import compare_within
 from rankscope.parallel import map_parts
 from rankscope.scoring.logs import TimeOptions, read_log
 from rankscope.verbs.interleaving.result import Interleaving

@@ -13,8 +13,7 @@ from rankscope.experiments.traffic import Traffic
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import ContrastResult, columns_named, difference_cell, number_cell, value_cell
-from rankscope.panels.families import Family, square
-from rankscope.panels.slices import SliceContrast
+from rankscope.panels.families import Family, SliceContrast, square
 from rankscope.show.result import Col, View, input_record
 
 

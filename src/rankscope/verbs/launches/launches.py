@@ -23,8 +23,8 @@ from rankscope.ledger.analysis import relations_of
 from rankscope.ledger.launch import Launch, Measurement, Side, day_of, hash_of
 from rankscope.ledger.recording import launches_from, launches_of, number_of
 from rankscope.panels.contrast_result import ContrastResult
-from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.launches.result import LaunchCorrelations, LaunchList, LaunchPrediction
+from rankscope.words import in_caller_syntax
 
 if TYPE_CHECKING:
     from rankscope.ledger.store import Ledger

@@ -22,8 +22,8 @@ from rankscope.scoring.logs import read_log
 from rankscope.scoring.measurements import lead_first, panels_of
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
-from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.learn.result import Learning
+from rankscope.words import in_caller_syntax
 
 USUAL = "LambdaMART"
 CANDIDATES = 50  # single features that are ranked by the metric

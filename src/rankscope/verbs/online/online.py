@@ -11,19 +11,19 @@ import numpy as np
 from rankscope import words
 from rankscope.diagnostics.codes import codes_of
 from rankscope.errors import DataError, InputError
-from rankscope.impressions import COLUMNS, Log
+from rankscope.impressions import COLUMNS, Log, column_of, slice_names
 from rankscope.inference.base import Bounds, check_between
 from rankscope.inference.order_statistics import quantile_of
 from rankscope.lists import exact_sum
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
-from rankscope.logs.cuts import DAY, column_of, slice_names, with_days, with_merged_rows, with_positions
+from rankscope.logs.cuts import DAY, with_days, with_merged_rows, with_positions
 from rankscope.logs.health import LogHealth, empty_cells, examine
 from rankscope.logs.metrics import Quantile, usual_metrics
 from rankscope.logs.rollup import UnitTotals, left_out_of_window, roll_up, roll_up_parts
+from rankscope.panels.families import MAX_VALUES
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import ratio_parts
 from rankscope.panels.samples import Measure
-from rankscope.panels.slices import MAX_VALUES
 from rankscope.scoring.logs import TimeOptions, read_log
 from rankscope.verbs.online.result import OnlineValue, OnlineValues, decimals_of
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
+from rankscope.diagnostics.rule import active_cautions
 from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import LogHealth
 from rankscope.logs.metrics import Quantile
-from rankscope.scoring.request import active_cautions
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 from rankscope.tables import Source
 

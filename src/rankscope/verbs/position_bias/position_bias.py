@@ -13,13 +13,13 @@ from rankscope import words
 from rankscope.click_models.bias import BiasEstimator, ShownTraffic
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
+from rankscope.impressions import slice_names
 from rankscope.inference.base import Bounds, check_between
 from rankscope.inference.intervals import normal
 from rankscope.lists import Array
 from rankscope.lists.pages import Pages
-from rankscope.logs.cuts import slice_names
 from rankscope.logs.pages import ReadPages, read_pages
-from rankscope.panels.validity import Validity
+from rankscope.panels.method import Validity
 from rankscope.scoring.logs import TimeOptions, read_log
 from rankscope.verbs.position_bias.result import BiasPoint, PositionBias, Used
 

@@ -17,7 +17,7 @@ from rankscope.click_models.bias import REMEDY
 from rankscope.errors import DataError
 from rankscope.inference.base import Bounds
 from rankscope.lists.examination import Examination
-from rankscope.panels.validity import VALID, Validity
+from rankscope.panels.method import VALID, Validity
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.store import write_file
 from rankscope.tables import Source

@@ -12,25 +12,21 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Column, NumberText
 from rankscope.errors import DataError, InputError
-from rankscope.experiments.arms import Arms
-from rankscope.experiments.covariates import covariates_of
+from rankscope.experiments.arms import Arms, SampleRatio, name_of_test
 from rankscope.experiments.quantiles import deviation_of_quantile, refuse_adjustment
 from rankscope.experiments.roles import guardrails_of
-from rankscope.experiments.split import SampleRatio, name_of_test
-from rankscope.experiments.variants import Adjustment, Variants, check_winsorise
-from rankscope.impressions import Log
-from rankscope.inference import paired, permutation, sequential
+from rankscope.experiments.variants import Adjustment, Variants, check_winsorise, covariates_of
+from rankscope.impressions import Log, attribute_of, cluster_columns
+from rankscope.inference import paired, sequential
 from rankscope.inference.base import PairedTest
 from rankscope.inference.power import detectable_of_variants, inflation_of_looks, units_needed
 from rankscope.lists import Array
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
-from rankscope.logs.cuts import attribute_of, cluster_columns
 from rankscope.logs.metrics import Quantile, deciding_metrics
 from rankscope.logs.rollup import arrivals
 from rankscope.logs.sums import UnitSums, totals_of
 from rankscope.moments import Moments
-from rankscope.panels.margin import Margin, read_margin
-from rankscope.panels.method import Method, method_of
+from rankscope.panels.method import Margin, Method, method_of, read_margin
 from rankscope.panels.ratios import adjusted_ratios, pulls
 from rankscope.panels.reach import PowerGoal
 from rankscope.show.result import Col, Result, View
@@ -93,7 +89,7 @@ def pilot_of(users: Variants, metric: OnlineMetric) -> Pilot:
     return Pilot(plain.value, math.sqrt(variance), explained, moved, rate)
 
 
-PLANNED = (paired.t, permutation.permutation, sequential.anytime, sequential.group_sequential)
+PLANNED = (paired.t, paired.permutation, sequential.anytime, sequential.group_sequential)
 USUAL_LIFTS = (0.01, 0.02, 0.05, 0.1)  # shares of the value now
 Sizes = Sequence[tuple[float, bool]]  # differences, and whether each is a share of the value
 

@@ -17,10 +17,10 @@ from rankscope.panels.reach import PowerGoal, reach_by, reach_of
 from rankscope.scoring.logs import log_of, read_log
 from rankscope.scoring.measurements import Measurements, measure
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.syntax import option_named
 from rankscope.verbs.power.interleaving import InterleavingPlan, PolicyPlan, plan_interleaving, plan_policies
 from rankscope.verbs.power.log import ExperimentPlan, lifts_of, plan_of_log
 from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
+from rankscope.words import option_named
 
 # only for plans from logs
 FOR_LOGS = ("lift", "covariates", "share", "strata", "winsorise", "test", "guardrails", "margin")

@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Literal
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
 from rankscope.diagnostics.comparisons import NoPlan, TooFewDifferForPlan
+from rankscope.diagnostics.rule import active_cautions
 from rankscope.inference.power import detectable_difference
 from rankscope.metrics import spelled
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import PairPower, PowerGoal, Summary, Target, summary_of
 from rankscope.scoring.measurements import Measurements
-from rankscope.scoring.request import active_cautions
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View
 

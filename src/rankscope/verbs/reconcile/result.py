@@ -16,8 +16,8 @@ from rankscope.scoring.definitions import MetricDefinition
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View, table_of
-from rankscope.syntax import in_caller_syntax
 from rankscope.verbs.reconcile.slips import SlipSearch
+from rankscope.words import in_caller_syntax
 
 CLOSE = 1e-9  # numbers closer than this are the same
 MAX_SLIPS_NAMED = 3

@@ -22,9 +22,9 @@ from rankscope.scoring.fusing import ReorderedLists
 from rankscope.scoring.measurements import lead_first, panels_of
 from rankscope.scoring.policies import Policies, refuse_unknown
 from rankscope.scoring.request import Request
-from rankscope.syntax import in_caller_syntax
 from rankscope.tables import Run
 from rankscope.verbs.rerank.result import Reranking
+from rankscope.words import in_caller_syntax
 
 LATENCY = Measure("latency in ms", "lower", (0.0, float("inf")))
 

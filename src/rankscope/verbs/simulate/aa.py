@@ -13,13 +13,10 @@ from rankscope import words
 from rankscope.blocks import Caution, NumberText
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
-from rankscope.experiments.arms import FEWEST_UNITS, Arms
-from rankscope.experiments.covariates import covariates_of, refuse_outcomes
-from rankscope.experiments.split import name_of_test, sample_ratio
-from rankscope.experiments.variants import Adjustment, Variants, check_winsorise, shares_of
-from rankscope.impressions import Log
+from rankscope.experiments.arms import FEWEST_UNITS, Arms, name_of_test, sample_ratio, shares_of
+from rankscope.experiments.variants import Adjustment, Variants, check_winsorise, covariates_of, refuse_outcomes
+from rankscope.impressions import Log, cluster_columns
 from rankscope.logs.base import OnlineMetric, parse_online_metrics
-from rankscope.logs.cuts import cluster_columns
 from rankscope.logs.metrics import require_deciding
 from rankscope.logs.rollup import UnitTotals, roll_up
 from rankscope.panels.contrast import CLEAR

@@ -13,7 +13,7 @@ from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, View
-from rankscope.syntax import in_caller_syntax
+from rankscope.words import in_caller_syntax
 
 LEGEND = (
     "by id: score, then document id, both descending, as trec_eval · expected: the mean over all orders of equal scores · "

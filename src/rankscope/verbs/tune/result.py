@@ -11,12 +11,13 @@ from typing import Any
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Column
 from rankscope.diagnostics.comparisons import GuardrailFell, OptimisticGain
+from rankscope.diagnostics.rule import active_cautions
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import ContrastResult, columns_named
 from rankscope.panels.families import Family
 from rankscope.rankers.searches import Point
 from rankscope.scoring.pools import join_frames
-from rankscope.scoring.request import Request, active_cautions
+from rankscope.scoring.request import Request
 from rankscope.show.result import Col, View
 from rankscope.tables import Run
 

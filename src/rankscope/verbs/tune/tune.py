@@ -16,8 +16,7 @@ from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import Family
-from rankscope.panels.margin import Margin, read_margin, split_margin
-from rankscope.panels.method import Method, method_of
+from rankscope.panels.method import Margin, Method, method_of, read_margin, split_margin
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import SIGNS
 from rankscope.rankers.catalogue import find_fusion

@@ -11,8 +11,8 @@ import numpy as np
 from rankscope import words
 from rankscope.diagnostics import inputs as rules
 from rankscope.diagnostics.rule import Finding
-from rankscope.engines.base import score
 from rankscope.engines.pairs import PAIR, documents_alike, queries_alike, within, without
+from rankscope.engines.values import score
 from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean

@@ -1,4 +1,4 @@
-"""The orders that tied documents may stand in, tried one by one.
+"""The values of metrics on judged documents, in one order or over the orders that tied documents may stand in, tried one by one.
 
 Orders are told apart by what they show: documents with the same judgment are the same, so a group of
 ten with one relevant document has ten orders, not 3.6 million. Where even these are too many, orders
@@ -8,23 +8,109 @@ are drawn at random, from a generator of each query's own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import combinations, product
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from rankscope.engines.base import ASPECTS, Values, score
-from rankscope.lists import Array, Judged, judged_order
+from rankscope.engines.base import ASPECTS
+from rankscope.lists import Array, Judged, Lists, judged_order
 from rankscope.lists.judged import chunks_of
+from rankscope.parallel import map_parts
 
 MOST_ORDERS = 720  # the most orders of a query that are all tried
 SAMPLE_SIZE = 200  # orders that are drawn where there are more
 EXTREMES = 4  # orders beside them in which the best and the worst are sought, in place of so many that were drawn
 CELLS = 1_000_000  # cells of one rectangle
 AT_ONCE = 1 << 15  # documents in orders that are laid out together: more would leave the processor's memory
+
+
+class Scorable(Protocol):
+    """The part of a metric that an engine uses."""
+
+    @property
+    def aggregate(self) -> str:
+        """Reduce the values of queries to one number. Weights are fetched only if it is ``weighted``."""
+
+    def score(self, lists: Lists) -> Array:
+        """The value of each query, NaN if it is undefined."""
+
+    def weight(self, lists: Lists) -> Array:
+        """The weight of each query in a weighted mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One metric's value for every query (NaN: undefined), its weight in a mean, and the standard ``error`` if orders of ties were sampled."""
+
+    value: Array
+    weight: Array
+    error: Array | None = None
+    sampled_queries: int = 0
+
+
+def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], all_cores: bool = True) -> list[Array]:
+    """Map plain functions over judged documents, in chunks of queries that fit the processor's memory."""
+    out = [np.full(len(judged), np.nan) for _ in kernels]
+    chunks = judged.chunks() if kernels else []
+
+    def work(chunk: Array) -> list[Array]:
+        lists = judged.lists(chunk)
+        results = [kernel(lists) for kernel in kernels]
+        if len(chunks) > 1:
+            lists.forget()
+        return results
+
+    by_chunk = map_parts(work, chunks) if all_cores and len(chunks) > 1 else map(work, chunks)
+    for chunk, of_kernels in zip(chunks, by_chunk, strict=True):
+        for values, of_chunk in zip(out, of_kernels, strict=True):
+            values[chunk] = of_chunk
+    return out
+
+
+def columns_of(judged: Judged, metrics: Iterable[Scorable], all_cores: bool = True) -> dict[Any, Array]:
+    """The value of each metric by query, and its weight under ``(metric, "weight")`` if queries have weights. Nothing is computed twice."""
+    kernels: dict[Any, Callable[[Lists], Array]] = {}
+    for metric in metrics:
+        kernels[metric] = metric.score
+        if metric.aggregate == "weighted":
+            kernels[metric, "weight"] = metric.weight
+    missing = [name for name in kernels if name not in judged.scored]
+    columns = map_kernels(judged, [kernels[name] for name in missing], all_cores)
+    return judged.scored | dict(zip(missing, columns, strict=True))
+
+
+def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
+    """Map metrics over judged documents."""
+    metrics, plain = list(metrics), np.ones(len(judged))
+    if judged.scored:
+        known = columns_of(judged, metrics)
+        return [Values(known[metric], known.get((metric, "weight"), plain)) for metric in metrics]
+    weighted = [metric for metric in metrics if metric.aggregate == "weighted"]
+    columns = map_kernels(judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)])
+    weights = dict(zip(map(id, weighted), columns[len(metrics) :], strict=True))
+    pairs = zip(metrics, columns[: len(metrics)], strict=True)
+    return [Values(value, weights.get(id(metric), plain)) for metric, value in pairs]
+
+
+def cached_per_query(judged: Judged, metric: Any, name: str, kernel: Callable[..., Array]) -> Array:
+    """Run a kernel on each query once per metric and name. Other conventions of the metric use the cached values."""
+    cache: dict[Any, Array] = vars(judged).setdefault("cached_per_query", {})
+    if (metric, name) not in cache:
+        cache[metric, name] = map_kernels(judged, [kernel])[0]
+    return cache[metric, name]
+
+
+def override_values(
+    values: Values, metric: Any, judged: Judged, kernel: Callable[..., Array], instead: float, name: str
+) -> Values:
+    """Set another value for queries for which the kernel returns 1, unless the metric ignores relevance."""
+    if metric.relevance == "none" or metric.aggregate in {"sum", "pooled"}:
+        return values
+    return replace(values, value=np.where(cached_per_query(judged, metric, name, kernel) == 1, instead, values.value))
 
 
 def cut(judged: Judged, depth: int | None) -> Judged:
