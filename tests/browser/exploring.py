@@ -110,6 +110,7 @@ def ranked(tab: Tab, side: str) -> list[str]:
 
 
 def load_again(tab: Tab) -> None:
-    """Loads a page again that has stored something. Now and then Chromium does so before what was stored is there: it is at the next."""
-    tab.reload()
+    """Load a page again, with what it stored, as a busy Chromium now and then forgets what a page from a file stored."""
+    stored = tab.evaluate("JSON.stringify({...localStorage})")
+    tab.add_init_script(f"for (const [key, value] of Object.entries({stored})) localStorage.setItem(key, value)")
     tab.reload()
