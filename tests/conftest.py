@@ -5,6 +5,7 @@ Both are skipped with a reason where absent, and fail where the environment says
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import warnings
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from tests.made.samples import SLOW
 
 from rankscope.declared import Declared
@@ -22,6 +24,9 @@ from rankscope.declared import Declared
 # the same worlds in every run, so that a change is judged by what it changes
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
+if hasattr(providers, "_get_local_constants"):
+    # it would choose examples by the constants of all modules that are loaded, which differ from worker to worker
+    providers._get_local_constants = lambda: providers._local_constants
 
 # ranx compiles itself: what it compiled is kept, beside other caches of the tests
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "numba"))
@@ -53,6 +58,7 @@ def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
     return None
 
 
+CLUSTER = "tests/scoring/spark/test_cluster.py"
 WITH_RANX = {f"tests/parity/test_{name}.py" for name in ("ranx", "ir_measures", "dialects")}
 # comparisons with other tools, a browser and Spark: slow wherever they are installed
 FOREIGN = ("tests/parity/", "tests/browser/", "tests/scoring/spark/")
@@ -69,6 +75,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=slow)
 
 
+def pytest_collection_finish() -> None:
+    """Takes what was collected out of sight of the garbage collector: a look at it takes 0.4 s, and statsmodels asks for one in every call."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Files go to workers as ``--dist loadfile`` says, but those that share what is slow to start to one.
@@ -82,9 +94,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Together(LoadFileScheduling):  # type: ignore[misc]  # of a package without types
         def _split_scope(self, nodeid: str) -> str:
             file = str(super()._split_scope(nodeid))
-            if file.startswith("tests/scoring/spark/") and not file.endswith("test_cluster.py"):
+            if file.startswith("tests/scoring/spark/") and file != CLUSTER:
                 return "tests/scoring/spark"
             return "tests/parity with ranx" if file in WITH_RANX else file
+
+        def _assign_work_unit(self, node: Any) -> None:
+            if CLUSTER in self.workqueue:  # files with few tests come last, and one worker would wait for this one
+                self.workqueue.move_to_end(CLUSTER, last=False)
+            super()._assign_work_unit(node)
 
     return Together(config, log)
 

@@ -1,12 +1,12 @@
-"""What there is to test is the same in every process: the names of cases are words, and nothing is drawn without a seed."""
+"""What there is to test is the same in every process: the names of cases are words, and nothing is drawn without a seed.
+
+Workers of pytest-xdist hash otherwise, and it stops if they collect other cases.
+"""
 
 from __future__ import annotations
 
 import ast
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,20 +26,6 @@ BARRED = {
 }  # fmt: skip
 
 
-def cases(hash_seed: int) -> list[str]:
-    """The names of all cases, as a process of its own collects them."""
-    made = subprocess.run(
-        [sys.executable, "-m", "pytest", "tests", "--collect-only", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"],
-        cwd=ROOT,
-        env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")} | {"PYTHONHASHSEED": str(hash_seed)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert made.returncode == 0, made.stdout[-2000:] + made.stderr[-2000:]
-    return [line for line in made.stdout.splitlines() if "::" in line]
-
-
 @pytest.fixture(scope="module")
 def names(request: pytest.FixtureRequest) -> list[str]:
     """The names of the cases that this process collected."""
@@ -50,16 +36,6 @@ def faults(names: list[str]) -> list[str]:
     """Each name that holds more than words, with what it holds."""
     parts = ((name, name.partition("[")[2].removesuffix("]")) for name in names)
     return [f"{name}: {why}" for name, part in parts for why, pattern in BARRED.items() if pattern.search(part)]
-
-
-@pytest.mark.slow
-def test_a_process_that_hashes_otherwise_collects_the_same(names: list[str]) -> None:
-    """Workers of one run are compared by pytest-xdist, too, which stops where they differ."""
-    other = cases(2)
-    assert len(other) > 5000
-    assert set(names) - set(other) == set()
-    if len(names) > 5000:
-        assert names == other
 
 
 def test_names_of_cases_are_words_and_distinct(names: list[str]) -> None:
