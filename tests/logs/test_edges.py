@@ -20,6 +20,17 @@ def cells(log: Any, name: str) -> list[Any]:
     return read.collect(read.frame.select(name))[name].to_list()
 
 
+def test_a_date_begins_where_its_day_does() -> None:
+    """On the first of these days clocks in Sao Paulo went from midnight to one."""
+    log = rs.read_log(
+        {"user": ["a", "b"], "click": [1, 0], "day": ["2018-11-04", "2018-11-05"]},
+        columns={"day": "timestamp"},
+        time_zone="America/Sao_Paulo",
+    )
+    first, second = cells(log, "timestamp")
+    assert (first.day, first.hour, second.day, second.hour) == (4, 1, 5, 0)
+
+
 @pytest.mark.parametrize(
     ("text", "hour", "minute"),
     [

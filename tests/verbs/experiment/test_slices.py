@@ -145,6 +145,18 @@ def test_slices_that_are_small_are_left_out_of_the_test() -> None:
     assert found.to_dicts("heterogeneity")[0]["slices"] == 3
 
 
+def test_a_slice_with_few_units_in_one_variant_is_left_out_of_the_test() -> None:
+    rows = [
+        (f"{country} {variant} {number}", country, variant, float(number % 7))
+        for country, sizes in {"de": (40, 40), "fr": (40, 40), "li": (40, 29)}.items()
+        for variant, size in zip("AB", sizes, strict=True)
+        for number in range(size)
+    ]
+    table = pl.DataFrame(rows, schema=["user", "country", "variant", "revenue"], orient="row")
+    found = rs.experiment(table, "Mean(revenue)", slices="country")
+    assert found.to_dicts("heterogeneity")[0]["slices"] == 2
+
+
 def test_what_slices_leave_out_is_noted() -> None:
     own = pl.when(pl.col("user") == "u0").then(pl.lit("li")).when(pl.col("user").is_in(["u1", "u2"])).then(None)
     found = rs.experiment(
