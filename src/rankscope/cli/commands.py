@@ -124,8 +124,6 @@ def listed_queries(text: str) -> str | list[str]:
     """Return the name of a population, or the ids listed in the file after an @."""
     if not text.startswith("@"):
         return text
-    from pathlib import Path
-
     try:
         lines = Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
