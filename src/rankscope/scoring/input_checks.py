@@ -178,7 +178,7 @@ def alike_numbers(run: str, same: SameIds) -> dict[str, Any]:
 
 def _read_again(run: Any, rows: int) -> Run | None:
     """Return a run as a table. None if it is too long to be read again, or cannot be."""
-    in_memory = isinstance(run, dict) or hasattr(run, "frame") or hasattr(run, "columns")
+    in_memory = isinstance(run, dict) or hasattr(run, "frame") or hasattr(type(run), "columns")
     is_file = isinstance(run, str | os.PathLike) and os.path.isfile(run)
     if rows > MAX_ROWS_READ_AGAIN or not (in_memory or is_file):
         return None
