@@ -9,9 +9,12 @@ import pytest
 
 import rankscope as rs
 
-QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
-RUN, OTHER = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}, {"q1": {"a": 2.0}, "q2": {"c": 1.0}}
-LABELS = {"a": "x", "b": "y", "c": "x"}
+QRELS: Any = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+RUN: Any = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
+OTHER: Any = {"q1": {"a": 2.0}, "q2": {"c": 1.0}}
+FIVE: Any = 5
+NOTHING: Any = None
+LABELS: Any = {"a": "x", "b": "y", "c": "x"}
 
 
 def tune(**options: Any) -> Any:
@@ -19,7 +22,7 @@ def tune(**options: Any) -> Any:
 
 
 def rerank(**options: Any) -> Any:
-    texts = {"queries_text": {"q1": "u", "q2": "v"}, "docs_text": LABELS}
+    texts: Any = {"queries_text": {"q1": "u", "q2": "v"}, "docs_text": LABELS}
     return rs.rerank(RUN, lambda _query, docs: [1.0] * len(docs), **texts, **options)
 
 
@@ -32,16 +35,16 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "folds as text": (lambda: tune(folds="2"), "folds='2'"),
     "a number as a space": (lambda: tune(space=5), "it maps parameters to values"),
     "a number as guardrails": (lambda: tune(guardrails=5), "guardrails=5"),
-    "a number as systems": (lambda: rs.compare(QRELS, {"a": RUN, "b": OTHER}, "AP", systems=5), "systems=5"),
+    "a number as systems": (lambda: rs.compare(QRELS, {"a": RUN, "b": OTHER}, "AP", systems=FIVE), "systems=5"),
     "a number as a feature": (lambda: rs.diversify(RUN, features={"a": 5}), "document a: '5' is no feature"),
     "a number as a target": (
         lambda: rs.diversify(RUN, features=LABELS, targets={"q1": 5}),
         "query q1: '5' is no table of weights",
     ),
     "a dict as a scale": (lambda: rs.check(QRELS, RUN, "AP", scale={"low": 0}), "a scale is its lowest"),
-    "a number as a rule": (lambda: rs.check(QRELS, RUN, "AP", select=5), "no rule is called 5"),
+    "a number as a rule": (lambda: rs.check(QRELS, RUN, "AP", select=FIVE), "no rule is called 5"),
     "no depth": (lambda: rerank(depths=None), "depths=None"),
-    "a number as a metric": (lambda: rs.catalogue(5), "no metric is called 5"),
+    "a number as a metric": (lambda: rs.catalogue(FIVE), "no metric is called 5"),
     "no metric at all": (lambda: rs.catalogue([]), "no metric is named"),
     "a number as a measure": (lambda: rs.agree([RUN, OTHER], 5), "agreement 5"),
     "a number as notes": (lambda: rs.report(QRELS, RUN, "AP", notes=5), "5: no JSON"),
@@ -60,7 +63,7 @@ def test_what_an_option_takes_is_said_in_one_line(case: str) -> None:
 
 def test_rules_of_none_are_all_rules() -> None:
     found = rs.check(QRELS, RUN, "AP")
-    assert rs.check(QRELS, RUN, "AP", select=None, ignore=None).to_json() == found.to_json()
+    assert rs.check(QRELS, RUN, "AP", select=NOTHING, ignore=NOTHING).to_json() == found.to_json()
 
 
 def test_a_method_without_weights_is_told_parameters_that_it_takes() -> None:
