@@ -154,7 +154,7 @@ def test_a_difference_in_words() -> None:
     ]
     moves = {m.doc_id: m.move for m in found.documents}
     assert moves["b"] == "entered"
-    assert "documents that the metric considers: 1 rose, 1 entered, 4 left" in str(found)
+    assert "documents that the metric considers: 1 rose, 1 entered, 4 dropped out" in str(found)
     assert moves["x0"] == "left"
     assert moves["x1"] == "stayed"
 
