@@ -337,7 +337,7 @@ def _of_series(name: str, value: Any, label: str) -> Any:
     """A series as the values of queries by its index (pandas), or in order. Anything else as it is."""
     if hasattr(value, "columns") or not hasattr(value, "to_list"):
         return value
-    index = getattr(value, "index", None)
+    index: Any = getattr(value, "index", None)
     if not hasattr(index, "is_unique") or type(index).__name__ == "RangeIndex":
         return value.to_list()
     if not index.is_unique:
