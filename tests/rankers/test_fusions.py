@@ -232,7 +232,7 @@ def test_infinite_scores_have_no_scale_but_have_ranks(normalise: type[Any], scor
 
 
 def test_a_highest_score_divides_only_if_it_is_above_0() -> None:
-    with pytest.raises(rs.InputError, match=r"run2 has a list with no score above 0.*min_max"):
+    with pytest.raises(rs.InputError, match=r"run2 has a list without a score above 0.*min_max"):
         rs.fuse([{"q": {"a": 1.0}}, {"q": {"a": -1.0, "b": -2.0}}], "CombSUM", normalise="max")
     zeros: Any = [{"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 0.0, "c": 0.0}}]
     assert fused(zeros, "CombSUM", normalise="max")["q"] == {"a": 1.0, "b": 0.5, "c": 0.0}

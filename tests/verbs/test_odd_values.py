@@ -36,19 +36,19 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "a number as a space": (lambda: tune(space=5), "it maps parameters to values"),
     "a number as guardrails": (lambda: tune(guardrails=5), "guardrails=5"),
     "a number as systems": (lambda: rs.compare(QRELS, {"a": RUN, "b": OTHER}, "AP", systems=FIVE), "systems=5"),
-    "a number as a feature": (lambda: rs.diversify(RUN, features={"a": 5}), "document a: '5' is no feature"),
+    "a number as a feature": (lambda: rs.diversify(RUN, features={"a": 5}), "document a has '5': give a label"),
     "a number as a target": (
         lambda: rs.diversify(RUN, features=LABELS, targets={"q1": 5}),
-        "query q1: '5' is no table of weights",
+        "query q1 has '5'; targets are",
     ),
     "a dict as a scale": (lambda: rs.check(QRELS, RUN, "AP", scale={"low": 0}), "a scale is its lowest"),
     "a number as a rule": (lambda: rs.check(QRELS, RUN, "AP", select=FIVE), "no rule is called 5"),
     "no depth": (lambda: rerank(depths=None), "depths=None"),
     "a number as a metric": (lambda: rs.catalogue(FIVE), "no metric is called 5"),
-    "no metric at all": (lambda: rs.catalogue([]), "no metric is named"),
+    "no metric at all": (lambda: rs.catalogue([]), "the name is empty"),
     "a number as a measure": (lambda: rs.agree([RUN, OTHER], 5), "agreement 5"),
     "a number as notes": (lambda: rs.report(QRELS, RUN, "AP", notes=5), "5: no JSON"),
-    "judgments as features": (lambda: rs.learn(QRELS), "a dict in place of a file; features are lines"),
+    "judgments as features": (lambda: rs.learn(QRELS), "a file is needed, not a dict; features are lines"),
 }
 
 

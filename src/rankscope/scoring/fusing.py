@@ -111,7 +111,7 @@ class RunsToFuse:
             what = (
                 "infinite scores, which no scale fits: fuse ranks, like RRF"
                 if endless
-                else "a list with no score above 0, so none to divide by: normalise by min_max"
+                else "a list without a score above 0 to divide by: normalise by min_max"
             )
             self._refuse(~np.isfinite(table.scores) & table.found, what)
         if fusion.unsigned:

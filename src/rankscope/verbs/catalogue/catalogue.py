@@ -29,7 +29,7 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
     if not isinstance(name, str):
         catalogues = [catalogue(str(one)) for one in (name if isinstance(name, Iterable) else [name])]
         if not catalogues:
-            raise InputError("no metric is named: name one, or leave the name out for all")
+            raise InputError("the name is empty: name a metric, or leave it out for all")
         return catalogues[0] if len(catalogues) == 1 else _together(name, catalogues)
     if name in families() and name not in Metric.catalogue:
         return Catalogue(tuple(families()[name]), name)
