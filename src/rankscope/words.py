@@ -229,11 +229,11 @@ def quote(text: str, most: int = 100) -> str:
 
 
 def nearest(name: str, names: Iterable[str], close: float = 0.6) -> str | None:
-    """Return the name nearest to a misspelled one, ignoring case; None if no name is similar."""
+    """Return the name nearest to a misspelled one (or to anything else in its place), ignoring case; None if no name is similar."""
     from difflib import get_close_matches  # only an error needs it
 
     by_folded = {other.casefold(): other for other in reversed(list(names))}
-    matches = get_close_matches(name.casefold(), by_folded, n=1, cutoff=close)
+    matches = get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=close)
     return by_folded[matches[0]] if matches else None
 
 

@@ -103,6 +103,21 @@ def test_what_becomes_of_queries_without_relevant_documents_is_that_of_the_metri
     assert text.startswith(f"RS103 1 judged query has no relevant document (grade 1 or more) {ending} / ")
 
 
+@pytest.mark.parametrize(
+    ("policy", "ending"),
+    [
+        ("skip", 'are left out by no_relevant="skip"'),
+        (1, "count as 1 by no_relevant=1"),
+        (0, "score 0 on most metrics"),
+    ],
+)
+def test_what_becomes_of_queries_without_relevant_documents_is_that_of_the_policy(policy: Any, ending: str) -> None:
+    qrels, run = {"q1": {"a": 1}, "q2": {"a": 0}, "q3": {"a": 0}}, {f"q{n}": {"a": 1.0} for n in (1, 2, 3)}
+    (caution,) = (c for c in rs.evaluate(qrels, run, "RR", no_relevant=policy).warnings if c.code == "RS103")
+    assert caution.message == f"2 judged queries have no relevant document (grade 1 or more) and {ending}"
+    assert ("leave them out" in caution.hint) == (policy == 0)
+
+
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 @pytest.mark.parametrize("seed", range(4))
 def test_unjudged_documents_are_counted_over_the_orders_that_are_scored(ties: str, seed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tracemalloc
+from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations, product
 from random import Random
@@ -287,3 +288,26 @@ def test_the_extremes_of_many_orders_are_those_by_grade(ties: str, sign: int) ->
     for metric in ("ERR", "infAP", "Bpref", "IPrecAvg"):
         expected = rs.evaluate(qrels, {"q": ordered}, metric)[metric]
         assert rs.evaluate(qrels, tied, metric, ties=ties)[metric] == pytest.approx(expected, rel=1e-12)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("ties", ["trec", "docid", "input", "expected", "best", "worst"])
+@pytest.mark.parametrize(
+    "equal",
+    [
+        (2**53, 2**53 + 1),
+        (1_700_000_000_000_000_002, 1_700_000_000_000_000_001),
+        ("1", "1.0"),
+        (Decimal("0.1"), 0.1),
+        (Fraction(1, 3), 1 / 3),
+        (True, 1.0),
+    ],
+)
+def test_scores_are_equal_as_the_numbers_that_rank(equal: tuple[Any, Any], ties: Any) -> None:
+    qrels = {"q": {"a": 1, "b": 0, "z": 2}}
+    for run in (dict(zip("ab", equal, strict=True)), dict(zip("ba", equal, strict=True))):
+        plain = {"q": {doc: float(score) for doc, score in run.items()}}
+        metrics = ["nDCG", "AP", "RR"]
+        assert (
+            rs.evaluate(qrels, {"q": run}, metrics, ties=ties).to_dict()
+            == rs.evaluate(qrels, rs.read_run(plain), metrics, ties=ties).to_dict()
+        )

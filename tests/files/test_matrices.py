@@ -124,6 +124,19 @@ def test_other_frames(need: Any) -> None:
     no(wide.rename_axis(None), "the first column has no name", "systems='columns'")
 
 
+def test_a_series_per_system(need: Any) -> None:
+    pandas = need("pandas")
+    is_the_table(
+        scores_of({s: pandas.Series(row, index=QUERIES) for s, row in zip(SYSTEMS, VALUES, strict=True)}, "AP")
+    )
+    plain = scores_of(dict(zip(SYSTEMS, VALUES, strict=True)), "AP")
+    for series in (pandas.Series, pl.Series):
+        found = scores_of({s: series(row) for s, row in zip(SYSTEMS, VALUES, strict=True)}, "AP")
+        assert found.query_ids == plain.query_ids
+        assert np.array_equal(found.values["AP"], plain.values["AP"], equal_nan=True)
+    no({"x": pandas.Series([0.1, 0.2], index=["q1", "q1"])}, "the index of system 'x' has a query twice")
+
+
 def test_pandas_numbering_is_left_out(write: Any, need: Any) -> None:
     pandas = need("pandas")
     name = write("a.csv", pandas.DataFrame(frame().to_dicts()).to_csv())

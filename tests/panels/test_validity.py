@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import rankscope as rs
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import VALID, Validity, method_of
 from rankscope.panels.panel import Panel
@@ -45,3 +46,12 @@ def test_numbers_stay_for_finding_out_why() -> None:
 
 def test_what_holds_is_valid() -> None:
     assert Validity.unless(True, "never read") is VALID
+
+
+def test_a_spread_of_rounding_needs_no_number_of_queries() -> None:
+    """0.4 less 0.3 is 0.1 in different roundings: there is no spread to plan by."""
+    old = {f"q{n}": value for n, value in enumerate([0.3, 0.4, 0.5, 0.3, 0.4, 0.5, 0.7, 0.9])}
+    new = {query: value - 0.1 for query, value in old.items()}
+    (row,) = rs.compare({"old": old, "new": new}, metrics="AP").to_dicts()
+    assert row["test"] == "permutation"
+    assert (row["queries_needed"], row["detectable_difference"]) == (None, 0.0)

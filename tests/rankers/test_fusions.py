@@ -218,6 +218,26 @@ def test_bad_options_are_refused_in_one_line(method: str, options: dict[str, Any
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("normalise", NORMALISATIONS, ids=named)
+@pytest.mark.parametrize("score", [math.inf, -math.inf])
+@pytest.mark.filterwarnings("error")
+def test_infinite_scores_have_no_scale_but_have_ranks(normalise: type[Any], score: float) -> None:
+    runs: Any = [{"q": {"a": score, "b": 1.0, "c": 0.0}}, {"q": {"b": 2.0}}]
+    if named(normalise) in {"RankShare", "BordaShare"}:
+        assert all(map(math.isfinite, fused(runs, "CombSUM", normalise=normalise)["q"].values()))
+        return
+    with pytest.raises(rs.InputError, match="run1 has infinite scores, which no scale fits: fuse ranks, like RRF"):
+        rs.fuse(runs, "CombSUM", normalise=normalise)
+    assert len(fused(runs, "RRF")["q"]) == 3
+
+
+def test_a_highest_score_divides_only_if_it_is_above_0() -> None:
+    with pytest.raises(rs.InputError, match=r"run2 has a list without a score above 0.*min_max"):
+        rs.fuse([{"q": {"a": 1.0}}, {"q": {"a": -1.0, "b": -2.0}}], "CombSUM", normalise="max")
+    zeros: Any = [{"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 0.0, "c": 0.0}}]
+    assert fused(zeros, "CombSUM", normalise="max")["q"] == {"a": 1.0, "b": 0.5, "c": 0.0}
+
+
 def test_runs_without_a_common_query_and_a_single_run_are_refused() -> None:
     with pytest.raises(rs.DataError, match="no query is in two runs"):
         rs.fuse([{"q1": {"a": 1.0}}, {"q2": {"a": 1.0}}])

@@ -143,6 +143,15 @@ def test_queries_that_are_written_differently_are_told_with_the_effect(spelling:
         ]
 
 
+@pytest.mark.filterwarnings("error")
+def test_lazy_frames_are_told_the_same_and_warn_of_nothing_else() -> None:
+    qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1.0}, "q2.0": {"b": 1.0}}
+    lazy = pl.LazyFrame({"query_id": ["q1", "q2.0"], "doc_id": ["a", "b"], "score": [1.0, 1.0]})
+    told = rs.evaluate(qrels, run, "RR").warnings
+    assert rs.evaluate(qrels, lazy, "RR").warnings == told
+    assert "RS113" in {caution.code for caution in told}
+
+
 def test_other_queries_are_no_spelling_of_judged_ones() -> None:
     run = {query: docs for query, docs in RANKED.items() if query != "003"} | {"zz": {"a": 1.0}}
     assert "RS113" not in {w.code for w in rs.evaluate(NUMBERED, run, "RR").warnings}

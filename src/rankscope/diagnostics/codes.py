@@ -19,14 +19,14 @@ def all_rules() -> list[Rule]:
     return [rule for _, rule in sorted(Rule.catalogue.items()) if rule.name in own]
 
 
-def codes_of(names: str | Iterable[str]) -> list[str]:
+def codes_of(names: str | Iterable[str] | None) -> list[str]:
     """Return the codes of rules by code or name, in any case, separated by commas or blanks; the start of codes is a family.
 
     Raises InputError with the nearest for an unknown name.
     """
-    several = [names] if isinstance(names, str) else names
+    several = names if isinstance(names, Iterable) and not isinstance(names, str) else [names or ""]
     out: list[str] = []
-    for name in (part for text in several for part in text.replace(",", " ").split()):
+    for name in (part for text in several for part in str(text).replace(",", " ").split()):
         family = re.fullmatch(r"rs\d*", name, re.IGNORECASE) is not None
         out += [rule.code for rule in all_rules() if family and rule.code.startswith(name.upper())] or [
             rule_named(name).code

@@ -80,7 +80,7 @@ DayWithoutTraffic = Rule("RS613", "DayWithoutTraffic", "A day within the log has
 
 EmptyId = Rule("RS614", "EmptyId", "Rows have no id of the user, the session, the list or the item, or no time", of="log",
     why="A row without a user cannot be added to any user: without it users look less active, and rows without an id are often bots or new users.",
-    remedy="give each row its id: rows without one are left out if the id is needed",
+    remedy="fill the column: rows without an id, or a time, are left out of answers that need one",
     text="{log}: {column} is empty in {count} of {total:row}")
 
 CovariateAfterStart = Rule("RS615", "CovariateAfterStart", "A covariate seems to be measured after the start", of="log",

@@ -199,10 +199,14 @@ def id_text(key: Any, where: str) -> str:
 
 
 def places_among_equals(docs: Sequence[str], scores: Ranking, ties: str) -> list[int]:
-    """The number of documents with the same score before each document."""
-    wanted = {scores[doc] for doc in docs}
+    """The number of documents with the same score before each document.
+
+    >>> places_among_equals(["a"], {"a": 2**53, "b": 2**53 + 1}, "trec")  # equal as the numbers that rank
+    [1]
+    """
+    wanted = {float(scores[doc]) for doc in docs}
     equals: dict[float, list[str]] = {score: [] for score in wanted}
-    for doc, score in scores.items():
+    for doc, score in zip(scores, map(float, scores.values()), strict=True):
         if score in wanted:
             equals[score].append(doc)
     if ties != "input":

@@ -122,8 +122,12 @@ def _of_value(label: str, doc: str, value: Any) -> dict[str, float] | Array:
         if not all(weight >= 0 for weight in row.values()):
             raise InputError(f"{label}: document {doc}: weights are 0 or more")
         return row
-    several = list(value)
-    return dict.fromkeys(several, 1.0) if several and isinstance(several[0], str) else np.asarray(several, dtype=float)
+    try:
+        several = list(value)
+        return dict.fromkeys(several, 1.0) if several and isinstance(several[0], str) else np.asarray(several, float)
+    except (TypeError, ValueError):
+        wanted = "give a label, labels with weights, or a vector of numbers"
+        raise InputError(f"{label}: document {doc} has {words.quote(str(value))}: {wanted}") from None
 
 
 def _checked(label: str, rows: Mapping[Any, dict[str, float] | Array], by_query: bool = False) -> Features:
@@ -187,6 +191,8 @@ def targets_of(source: Any, names: Sequence[str]) -> dict[str, Array]:
     places = {name: place for place, name in enumerate(names)}
     out: dict[str, Array] = {}
     for query_id, row in rows.items():
+        if not isinstance(row, Mapping):
+            raise InputError(f"{label}: query {query_id} has {words.quote(str(row))}; {TARGETS}")
         if unknown := [name for name in row if str(name) not in places]:
             raise InputError(
                 f"{label}: query {query_id} wants {unknown[0]!r}, a feature that no document has{words.hint(str(unknown[0]), names)}"

@@ -239,7 +239,7 @@ class ScoreTable:
 def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto") -> ScoreTable:
     """Read scores of systems on queries from any input.
 
-    ``source`` is a path (CSV, TSV, Parquet, JSON, JSONL), a data frame, ``{system: {query: value}}``, ``{system: [values]}``,
+    ``source`` is a path (CSV, TSV, Parquet, JSON, JSONL), a data frame, ``{system: {query: value}}``, ``{system: [values]}`` (also series),
     a NumPy array of systems x queries, or several: a list, or ``{system: source}`` with one system each. Tables are long
     (run, query_id, metric, value) or wide; ``systems`` places the systems of a wide one. ``metric`` picks one metric, or names the values
     if nothing else does.
@@ -316,6 +316,7 @@ def _of_array(values: Array, systems: Systems) -> Part:
 
 def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric: str | None) -> Iterator[Part]:
     """Read ``{system: source}``, ``{system: {query: value}}``, ``{system: {query: {metric: value}}}`` or ``{system: [values]}``."""
+    source = {name: _of_series(str(name), value, label) for name, value in source.items()}
     _refuse_measures(source, label)
     for name, value in source.items():
         if isinstance(value, Mapping):
@@ -330,6 +331,18 @@ def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric:
     if len(set(sizes.values())) > 1:
         counts = ", ".join(f"{name} {words.count(size)}" for name, size in list(sizes.items())[:3])
         raise InputError(f"{label}: lists of different lengths ({counts}); give {{query: value}} for each system")
+
+
+def _of_series(name: str, value: Any, label: str) -> Any:
+    """A series as the values of queries by its index (pandas), or in order. Anything else as it is."""
+    if hasattr(value, "columns") or not hasattr(value, "to_list"):
+        return value
+    index: Any = getattr(value, "index", None)
+    if not hasattr(index, "is_unique") or type(index).__name__ == "RangeIndex":
+        return value.to_list()
+    if not index.is_unique:
+        raise InputError(f"{label}: the index of system {name!r} has a query twice; keep one")
+    return value.to_dict()
 
 
 def _refuse_measures(source: Mapping[Any, Any], label: str) -> None:

@@ -321,6 +321,8 @@ def _first_wrong(data: bytes) -> tuple[int, bytes] | None:
 
 def open_raw(path: str | Path, expected: str) -> Raw:
     """Open an input; ``-`` is standard input. Raises InputError if there is none, or it is of a foreign format."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"a file is needed, not a {type(path).__name__}; {expected}")
     if not str(path).strip():
         raise InputError("the path is empty")
     raw = _standard_input() if str(path) == "-" else _open_path(Path(path), str(path))

@@ -94,8 +94,10 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
 
     def terms(self, lists: Lists) -> Terms:
         relevant, other = self.classes(lists)
-        factors = {"relevant": relevant, "non-relevant below": below(other, lists.tie_start)}
-        return self.of_pairs(lists, factors, total(relevant) * total(other))
+        spared = np.where(relevant, below(other, lists.tie_start), 0.0)
+        return self.of_pairs(
+            lists, {"relevant": relevant, "non-relevant below": spared}, total(relevant) * total(other)
+        )
 
     def pooled_documents(self, judged: Judged) -> tuple[Array, Array, Array]:
         """The judged documents that were retrieved: query, score, and relevance."""

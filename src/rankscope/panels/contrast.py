@@ -193,7 +193,7 @@ class Contrast:
         sample = self.pair.means
         units = sample.freedom + 1  # the equivalent number of clusters of one size, with as many queries as now
         deviation = sample.error * math.sqrt(units)
-        if not self.difference or not deviation > 0:
+        if not self.difference or not sample.error > sample.rounding:
             return None
         needed = queries_needed(deviation, abs(self.difference), POWER, self._two_sided_alpha, pilot=sample.freedom)
         return math.ceil(needed * self.queries / units)

@@ -51,13 +51,13 @@ class MinMaxInverted(Normalisation, aliases=("min_max_inverted", "min-max-invert
 
 
 class MaxScore(Normalisation, aliases=("max",)):
-    """Divide scores by the highest score of a run's list. Needs a highest score above 0, or all scores become 0."""
+    """Divide scores by the highest score of a run's list. Equal scores of 0 or less become 0, and other lists without a score above 0 have no scale (NaN)."""
 
     signed = True
 
     def apply(self, table: RankTable) -> Array:
-        high = _ends(table)[1]
-        return np.divide(table.scores, high, out=np.where(table.found, 0.0, np.nan), where=high > 0)
+        low, high = _ends(table)
+        return np.divide(table.scores, high, out=np.where(low == high, 0.0, np.nan), where=high > 0)
 
 
 class SumToOne(Normalisation, aliases=("sum",)):

@@ -421,7 +421,7 @@ def _parsed(name: str, source: Any) -> Any:
         return json.loads(Path(source).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{name}: no JSON ({error}); {WANTED}") from error
 
 

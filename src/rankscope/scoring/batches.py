@@ -76,7 +76,9 @@ def _of_groups(grade: Array, score: Array, group: Any, group_is: str, notes: lis
     if group_is == "sizes" or (not group_is and len(groups) != rows):
         if groups.dtype.kind not in "iu" and not (groups.dtype.kind == "f" and (groups == np.floor(groups)).all()):
             raise InputError(f"group has {len(groups):,} entries for {words.counted(rows, 'label')}: {takes}")
-        if (groups < 0).any() or int(groups.sum()) != rows:
+        if (groups < 0).any():
+            raise InputError(f"group holds the size {groups[groups < 0][0]}: {takes}")
+        if int(groups.sum()) != rows:
             counts = f"{words.counted(len(groups), 'query', 'queries')} adding up to {words.counted(int(groups.sum()), 'row')}"
             raise InputError(f"group holds {counts}, but there are {words.counted(rows, 'label')}: {takes}")
         size = groups.astype(np.int64)

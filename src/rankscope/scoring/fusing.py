@@ -104,21 +104,28 @@ class RunsToFuse:
         self, fusion: Fusion, normalisation: Normalisation | None, table: RankTable, learned: list[Array] | None
     ) -> Array:
         if normalisation is not None:
-            table = table.with_scores(normalisation.apply(table))
+            with np.errstate(invalid="ignore", over="ignore"):
+                table = table.with_scores(normalisation.apply(table))
+        if fusion.of_scores:
+            endless = np.isinf(table.score).any()
+            what = (
+                "infinite scores, which no scale fits: fuse ranks, like RRF"
+                if endless
+                else "a list without a score above 0 to divide by: normalise by min_max"
+            )
+            self._refuse(~np.isfinite(table.scores) & table.found, what)
         if fusion.unsigned:
-            self._refuse_negative(fusion, table)
+            self._refuse(
+                table.scores < 0,
+                f"scores below 0, and {fusion} multiplies them by the number of runs, so that agreement would count against a document: normalise them by min_max",
+            )
         return fusion.scores(table) if learned is None else fusion.scores_with(table, learned)
 
-    def _refuse_negative(self, fusion: Fusion, table: RankTable) -> None:
-        below = np.flatnonzero((table.scores < 0).any(axis=0))
-        if len(below):
-            name = self.runs[int(below[0])].name
-            raise InputError(
-                in_caller_syntax(
-                    f"{name} has scores below 0, and {fusion} multiplies them by the number of runs, so that agreement would count against "
-                    "a document: normalise them by min_max"
-                )
-            )
+    def _refuse(self, cells: Array, reason: str) -> None:
+        """Name the first run with a marked cell, rows x runs."""
+        marked = np.flatnonzero(cells.any(axis=0))
+        if len(marked):
+            raise InputError(in_caller_syntax(f"{self.runs[int(marked[0])].name} has {reason}"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +160,10 @@ class ReorderedLists:
         """Return the scores of the first documents, scaled from 0 to 1. Equal scores are all 1."""
         start = int(self.starts[query])
         scores = self.scores[start : start + min(int(self.sizes[query]), most)]
+        if not np.isfinite(scores).all():
+            raise InputError(
+                f"{self.name}, query {self.queries[query]}: a score is infinite, and relevance is on a scale: give it a number"
+            )
         spread = np.ptp(scores) if len(scores) else 0.0
         return np.asarray((scores - scores.min()) / spread) if spread > 0 else np.ones(len(scores))
 

@@ -185,14 +185,19 @@ def warnings_of_run(
         yield TiesAtCutoff, {"run": name, "ranks": tied_ranks(tied), "breaker": BREAKS_TIES[ties]}
 
 
-def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Raised]:
-    """Yield the warnings about the judgments for these metrics, or for any metric if there are none."""
+def warnings_of_judgments(
+    health: Mapping[str, Health], metrics: Sequence[Metric], no_relevant: Any = "metric"
+) -> Iterator[Raised]:
+    """Yield the warnings about the judgments for these metrics, or for any metric if there are none, with the policy of queries without relevant documents."""
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         yield inputs.JudgmentsDropped, {"count": repeated}
     if without := max((h.queries_without_relevant for h in health.values()), default=0):
         passed = [m for m in metrics if _leaves_out(m)]
         case = "zero" if not passed else "gone" if len(passed) == len(metrics) else "both"
-        yield inputs.NothingRelevant, {"count": without, case: without, "metrics": passed}
+        if no_relevant in {"skip", 1}:
+            yield inputs.NothingRelevantSettled, {"count": without, {"skip": "skip", 1: "one"}[no_relevant]: without}
+        else:
+            yield inputs.NothingRelevant, {"count": without, case: without, "metrics": passed}
     liked = [h.ratings for h in health.values() if h.ratings]
     below = [m for m in metrics if liked and m.relevance == "binary" and getattr(m, "level", liked[-1]) < liked[-1]]
     if below:

@@ -63,17 +63,17 @@ def input_cautions(
             yield ShortRun.caution(**numbers)
     if request.policies.depth is None:
         yield from _uneven_depths(request, dict(zip(names, evaluations, strict=True)), rescored)
-    if data is not None:
-        qrels, named = data
-        for (_, run), scores, e, odd in zip(named, runs, evaluations, strange, strict=True):
+    for place, (scores, e, odd) in enumerate(zip(runs, evaluations, strange, strict=True)):
+        alike: list[Caution] = []
+        if data is not None:
+            qrels, (_, run) = data[0], data[1][place]
             if scores.health.missing_queries and scores.health.extra_queries:
                 yield from _queries_alike(qrels, run, scores, e.missing, score_again)
-            if odd:
-                alike = list(_documents_alike(qrels, run, scores, score_again))
-                yield from alike
-                if not alike and not e.judged[0].rank.any():
-                    metric, documents = next(iter(scores.values)), len(e.judged[0].grade)
-                    yield NothingJudgedRetrieved.caution(run=scores.name, total=documents, metric=metric)
+            alike += _documents_alike(qrels, run, scores, score_again) if odd else []
+        yield from alike
+        if odd and not alike and not e.judged[0].rank.any():
+            metric, documents = next(iter(scores.values)), len(e.judged[0].grade)
+            yield NothingJudgedRetrieved.caution(run=scores.name, total=documents, metric=metric)
 
 
 def costs_of_empty_rankings(
@@ -178,7 +178,7 @@ def alike_numbers(run: str, same: SameIds) -> dict[str, Any]:
 
 def _read_again(run: Any, rows: int) -> Run | None:
     """Return a run as a table. None if it is too long to be read again, or cannot be."""
-    in_memory = isinstance(run, dict) or hasattr(run, "frame") or hasattr(run, "columns")
+    in_memory = isinstance(run, dict) or hasattr(run, "frame") or hasattr(type(run), "columns")
     is_file = isinstance(run, str | os.PathLike) and os.path.isfile(run)
     if rows > MAX_ROWS_READ_AGAIN or not (in_memory or is_file):
         return None

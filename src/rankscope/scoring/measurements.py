@@ -343,6 +343,10 @@ def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
 
 def _with_repetitions(measurements: Measurements, systems: Mapping[str, str]) -> Measurements:
     names = measurements.panels[0].systems
+    if not isinstance(systems, Mapping):
+        raise InputError(
+            f"systems={systems!r}: it maps repeated runs to their system, like {{'run1': 'mine', 'run2': 'mine'}}"
+        )
     for run in systems:
         if run not in names:
             raise InputError(f"systems: no run is called {run!r}{words.hint(run, names)}")

@@ -188,7 +188,10 @@ class Request:
             for name, h in health.items()
             for one in warnings_of_run(name, h, queries, ties, (costs or {}).get(name, {}))
         )
-        return [*of_runs, *warnings_of_judgments(health, [m.metric for m in self.metrics])]
+        return [
+            *of_runs,
+            *warnings_of_judgments(health, [m.metric for m in self.metrics], self.statement_of("no_relevant")),
+        ]
 
     def cautions(
         self, health: Mapping[str, Health], costs: Mapping[str, Mapping[str, Any]] | None = None, rescored: Rescored | None = None,

@@ -78,3 +78,8 @@ def test_bad_options_are_refused_in_one_line(options: dict[str, Any], message: s
     with pytest.raises((rs.InputError, rs.DataError), match=message) as error:
         rs.diversify(RUN, **options)
     assert "\n" not in str(error.value)
+
+
+def test_an_infinite_score_is_refused_with_its_query() -> None:
+    with pytest.raises(rs.InputError, match="query q1: a score is infinite"):
+        rs.diversify({"q1": {"a": float("inf"), "b": 1.0}}, features={"a": ["x"], "b": ["y"]})

@@ -105,6 +105,12 @@ def test_infinite_scores_are_in_order() -> None:
     assert found["nDCG"] == (2 / log2(3) + 1 / log2(9)) / (2 / log2(2) + 1 / log2(3))
 
 
+def test_the_result_as_text_has_its_numbers() -> None:
+    found = rs.evaluate_arrays([1, 0, 0, 1], [1, 2, 2, 1], group=[2, 2], metrics=["RR", "P@1"])
+    assert str(found) == repr(found) == found.to_text()
+    assert all(number in str(found) for number in ("0.5000", "0.0000", "2 queries"))
+
+
 def test_the_result_in_other_formats() -> None:
     found = rs.evaluate_arrays([[1, 0], [0, 1]], [[2.0, 1.0], [2.0, 1.0]], metrics=["RR", "mrr"])
     assert found.to_dicts()[0]["value"] == 0.75
@@ -135,7 +141,7 @@ def test_memory_that_the_processor_reads_is_not_copied() -> None:
 ROWS = np.zeros((3, 4))
 REFUSED: list[Any] = [
     ("sizes that do not add up", ([1, 0, 1], [1, 2, 3]), {"group": [2, 2]}, "group holds 2 queries adding up to 4 rows, but there are 3 labels"),
-    ("a negative size", ([1, 0, 1], [1, 2, 3]), {"group": [4, -1]}, "adding up to 3"),
+    ("a negative size", ([1, 0, 1], [1, 2, 3]), {"group": [4, -1]}, "group holds the size -1"),
     ("sizes that are no whole numbers", ([1, 0, 1], [1, 2, 3]), {"group": [1.5, 1.5]}, "group has 2 entries for 3 labels"),
     ("sizes or ids", ([1, 0, 1], [1, 2, 3]), {"group": [1, 1, 1]}, "group is 1 for each of 3 rows"),
     ("an id that is NaN", ([1, 0], [1, 2]), {"group": [1, np.nan]}, "query id of row 2 is NaN"),

@@ -154,7 +154,7 @@ def test_a_difference_in_words() -> None:
     ]
     moves = {m.doc_id: m.move for m in found.documents}
     assert moves["b"] == "entered"
-    assert "documents that the metric considers: 1 rose, 1 entered, 4 left" in str(found)
+    assert "documents that the metric considers: 1 rose, 1 entered, 4 dropped out" in str(found)
     assert moves["x0"] == "left"
     assert moves["x1"] == "stayed"
 
@@ -358,3 +358,21 @@ def test_texts_of_documents_stand_beside_a_ranking() -> None:
     assert "text" not in rs.explain(qrels, old, "nDCG@3", query="q1").to_dicts()[0]
     with pytest.raises(InputError, match="name its query"):
         rs.explain(qrels, [old, new], "nDCG@3", docs_text=texts)
+
+
+@pytest.mark.parametrize(
+    ("policy", "does"),
+    [
+        ({"no_relevant": 1}, "no_relevant=1 makes it 1.0000"),
+        ({"no_relevant": "skip"}, 'no_relevant="skip" leaves it out'),
+        ({"nothing_found": "skip"}, 'nothing_found="skip" leaves it out'),
+    ],
+)
+def test_a_value_that_a_policy_sets_is_not_explained_by_ranks(policy: dict[str, Any], does: str) -> None:
+    qrels, run = {"empty": {"a": 0}, "other": {"b": 1}}, {"empty": {"a": 1.0}, "other": {"b": 1.0}}
+    for runs in (run, {"old": run, "new": run}):
+        with pytest.raises(rs.DataError) as error:
+            rs.explain(qrels, runs, "nDCG@5", query="empty", **policy)
+        assert f"{does} (nDCG@5 itself is 0.0000)" in str(error.value)
+    assert rs.explain(qrels, run, "nDCG@5", query="other", **policy).value == 1.0
+    assert rs.explain(qrels, run, "nDCG@5", query="empty", no_relevant=0).value == 0.0

@@ -372,3 +372,11 @@ def test_what_is_printed_is_what_evaluate_prints(place: Path, capsys: pytest.Cap
             assert one == two
         else:
             assert merged == whole
+
+
+def test_a_run_of_other_documents_is_told_by_parts_too() -> None:
+    qrels = {f"q{n}": {"a": 1} for n in range(6)}
+    run = {query: {"x": 1.0} for query in qrels}
+    merged = rs.merge([rs.evaluate(qrels, run, "RR", partition=f"{n}/3") for n in (1, 2, 3)])
+    assert "RS111" in {caution.code for caution in merged.warnings}
+    assert merged.warnings == rs.evaluate(qrels, run, "RR").warnings

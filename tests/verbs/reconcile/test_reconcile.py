@@ -33,6 +33,19 @@ def test_every_number_is_what_evaluate_gives_in_the_dialect() -> None:
     assert tried > 5
 
 
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("RR", "tools that have RR agree: 1.0000."),
+        ("P@1", "known tools that have P@1 agree"),
+        ("AP", " give another value."),
+        ("nDCG@10", ", and the rest give "),
+    ],
+)
+def test_other_values_are_counted(metric: str, said: str) -> None:
+    assert said in str(reconcile({"q": {"a": 1, "c": 1}}, {"q": {"a": 2.0, "b": 1.0}}, metric)).splitlines()[0]
+
+
 def test_a_number_of_a_defect_is_never_computed() -> None:
     rows = [row for name in ("nDCG@10", "AP@10", "RR@10", "P@10", "R@10") for row in reconcile(QRELS, ONE, name).rows]
     broken = [row for row in rows if row["metric"] is None]

@@ -92,8 +92,8 @@ def _refuse_nothing(data: Situation) -> None:
     if not data.judgments:
         raise InputError("the qrels hold no judgment: they map queries to documents and grades, like {'q1': {'d1': 1}}")
     if not data.positive:
-        grades = f"all {words.count(data.judgments)} grades are 0 or below"
-        raise DataError(f"no document is relevant: {grades}, so every metric would be 0")
+        grades = f"all {words.count(data.judgments)} grades are" if data.judgments > 1 else "the only grade is"
+        raise DataError(f"no document is relevant: {grades} 0 or below, so every metric would be 0")
 
 
 def _preview(grades: Any, named: Sequence[tuple[str | None, Any]], data: Situation, duplicates: str) -> Scores | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -228,7 +228,7 @@ def agree(
 
 
 def _several(measures: Any) -> Sequence[Any]:
-    return [measures] if isinstance(measures, str | type | OfRankings) else list(measures)
+    return list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
 
 
 def _tables(runs: Any, policies: Policies) -> list[Run]:

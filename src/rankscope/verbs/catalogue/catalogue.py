@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rankscope.declared import class_like, parameters, required_parameters
 from rankscope.errors import InputError
@@ -27,7 +27,9 @@ def catalogue(name: str | Sequence[str] | None = None) -> Catalogue | OnlineCata
     if name is None:
         return Catalogue(tuple(all_metrics()))
     if not isinstance(name, str):
-        catalogues = [catalogue(one) for one in name]
+        catalogues = [catalogue(str(one)) for one in (name if isinstance(name, Iterable) else [name])]
+        if not catalogues:
+            raise InputError("the name is empty: name a metric, or leave it out for all")
         return catalogues[0] if len(catalogues) == 1 else _together(name, catalogues)
     if name in families() and name not in Metric.catalogue:
         return Catalogue(tuple(families()[name]), name)

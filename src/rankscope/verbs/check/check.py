@@ -109,7 +109,7 @@ def scale_of(scale: Any) -> tuple[float, float] | None:
         ends = match.groups() if match else ()
     try:
         low, high = float(ends[0]), float(ends[-1])
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, LookupError):
         low = high = 0.0
     if not low < high:
         raise InputError(f"scale={scale!r}: a scale is its lowest and its highest grade, like 0-3")

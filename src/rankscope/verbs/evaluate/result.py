@@ -104,6 +104,11 @@ class BatchScores(Result):
         yield f"{words.counted(len(self.query_ids), 'query', 'queries')} · {self.request.small_print()}"
         yield from self.notes
 
+    def __str__(self) -> str:
+        return self.to_text()
+
+    __repr__ = __str__
+
     def _rows(self) -> Iterator[dict[str, Any]]:
         for name, values in self.per_query.items():
             for query, value in zip(self.query_ids, values.tolist(), strict=True):

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.analysis.bands import bands_of, by_rank
+from rankscope.dialects.base import Convention
 from rankscope.engines.base import TIES
 from rankscope.errors import DataError, InputError
 from rankscope.files.texts import texts_of
@@ -25,6 +26,7 @@ from rankscope.scoring.runs import RunEvaluation
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.explain.parts import BELOW, Rest
 from rankscope.verbs.explain.result import Difference, DocumentChange, Explanation, Origin
+from rankscope.words import in_caller_syntax
 
 
 @overload
@@ -131,12 +133,27 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
         ranking = ranking_of(clean(data, policies, "run"), judgments, query, order)
         if query not in evaluation.query_id:
             raise DataError(f"query {query!r} is not judged, so its rankings have no value. --queries run scores them")
-        judged = evaluation.judged[0].of(np.array([list(evaluation.query_id).index(query)]))
+        place = list(evaluation.query_id).index(query)
+        judged = evaluation.judged[0].of(np.array([place]))
         part = Explanation(run=run.name, metric=metric, ranking=ranking, judged=judged, scores=scores)
+        _refuse_settled(scores.request.metrics[0].convention, part, float(evaluation.values[0].value[place]))
         if math.isnan(part.value):
             raise DataError(f"query {query!r}: {metric} has no value for {part.run}: {metric.convention}")
         parts.append(part)
     return parts[0] if len(parts) == 1 else explain_difference(*parts)
+
+
+def _refuse_settled(convention: Convention, part: Explanation, counted: float) -> None:
+    """Refuse a query whose value is not the metric's but that of a policy, which no rank earns."""
+    named = [("no-relevant", convention.no_relevant), ("nothing-found", convention.nothing_found)]
+    policies = [f"--{name} {value}" for name, value in named if value != "metric"]
+    if policies and not np.isclose(counted, part.value, rtol=1e-9, atol=1e-12, equal_nan=True):
+        does = "leaves it out" if math.isnan(counted) else f"makes it {words.number(counted, digits=4)}"
+        own = "undefined" if math.isnan(part.value) else words.number(part.value, digits=4)
+        reason = f"{words.listing(policies, last='or')} {does} ({part.metric} itself is {own})"
+        raise DataError(
+            in_caller_syntax(f"query {part.query_id!r}: no rank explains its value for {part.run}: {reason}")
+        )
 
 
 def explain_difference(before: Explanation, after: Explanation) -> Difference:

@@ -335,7 +335,8 @@ class Difference(_Explain):
         out += [EMPTY, replace(self, documents=self.largest[:LISTED]).table()]
         out += self._more(len(self.largest) - LISTED, "more document")
         moves = {kind: sum(d.move == kind for d in self.documents) for kind in ("rose", "fell", "entered", "left")}
-        counts = ", ".join(f"{words.count(n)} {kind}" for kind, n in moves.items() if n) or "none moved"
+        told = {"left": "dropped out"}  # "4 left" would be those that remain
+        counts = ", ".join(f"{words.count(n)} {told.get(kind, kind)}" for kind, n in moves.items() if n) or "none moved"
         texts = self._text_blocks(d.doc_id for d in self.largest[:LISTED])
         own = caution_block(self.warnings[len(self.scores.warnings) :])
         return [*out, *own, Paragraph(f"documents that the metric considers: {counts}", quiet=True), *texts]

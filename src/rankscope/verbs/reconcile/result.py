@@ -278,7 +278,13 @@ class Reconciliation(OfScores):
             agreed = f"All {len(tools)} known tools that have {self.metric} agree: {', '.join(ours)}."
             return agreed if tools else f"No known tool has {self.metric}."
         agree = f"{same} {words.agree(same, 'agrees')} ({', '.join(ours)})"
-        return f"{words.counted(len(tools), 'tool has', 'tools have')} {self.metric}: {agree}, and the rest give {words.counted(others, 'other value')}."
+        left = len(tools) - same
+        rest = (
+            f"{left} {words.agree(left, 'gives')} another value"
+            if others == 1
+            else f"the rest give {others} other values"
+        )
+        return f"{words.counted(len(tools), 'tool has', 'tools have')} {self.metric}: {agree}, and {rest}."
 
     def _about_winners(self) -> str:
         winners = self.winners

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -96,7 +96,7 @@ def _named(depth: int) -> str:
 
 
 def _depths(depths: Any) -> list[int]:
-    several: Sequence[Any] = [depths] if isinstance(depths, int) else list(depths)
+    several: Sequence[Any] = list(depths) if isinstance(depths, Iterable) else [depths]
     for depth in several:
         whole_number("depths", depth, 1, "a depth is a whole number of documents, 1 or more")
     if not several:

@@ -128,8 +128,10 @@ def space_of_fusion(fusion: Fusion, normalise: Any, space: Mapping[str, Any] | N
     known = parameters(type(fusion))
     values = {"weights": "simplex"} if not space and "weights" in known else space or {}
     if not values and not fusion.learns:
-        example = f"{next(iter(known))}=1,10,60" if known else "normalise=min_max,z_score"
-        raise InputError(f"{fusion} has no weights: name a parameter and its values, like --vary {example}")
+        name, usual = next(((name, getattr(fusion, name)) for name in known), ("normalise", None))
+        some = ["min_max", "z_score"] if usual is None else [usual / 2, usual]
+        example = words.by_caller(f"--vary {name}={','.join(map(str, some))}", f"space={ {name: some} }")
+        raise InputError(f"{fusion} has no weights: name a parameter and its values, like {example}")
     for name in values:
         if name not in {*known, "normalise", "method"}:
             takes = words.listing([*known, "normalise", "method"], 9, last="or")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -154,9 +154,9 @@ def _measured(
     candidates, everything = judge.candidates, np.ones(len(judge.candidates.queries), dtype=bool)
     chosen = judge.best(everything)
     same = candidates.values(chosen, judge.names(everything))
-    held_out, parts, frames = np.full_like(same, np.nan), [], []
+    fold, held_out, parts, frames = judge.fold, np.full_like(same, np.nan), [], []
     for number in range(judge.folds):
-        inside = judge.fold == number
+        inside = fold == number
         point = judge.best(~inside)
         values = candidates.values(point, judge.names(~inside))
         held_out[:, inside] = values[:, inside]
@@ -192,6 +192,8 @@ def _builds(runs: Any) -> bool:
 
 def _values(runs: Any, fusion: Fusion | None, normalise: Any, space: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return the values of each parameter. Raises InputError before anything is read."""
+    if not isinstance(space, Mapping | None):
+        raise InputError(f"space={space!r}: it maps parameters to values, like {{'k': [10, 60]}}")
     if fusion is not None:
         if _builds(runs):
             raise InputError("method fuses runs, and a function was given: leave method out, or give runs")
@@ -218,7 +220,7 @@ def _baseline(candidates: TriedPoints, named: str | None) -> tuple[str, Array]:
     known = {run.name: run for run in system.given_runs}
     if named is None and system.usual is not None:
         return system.name(system.usual), candidates.values(system.usual)
-    name = next(iter(known)) if named is None else named
+    name = next(iter(known)) if named is None else str(named)
     if name not in known:
         raise InputError(f"baseline {name!r}: no run is called that{words.hint(name, known)}")
     return name, candidates.of_run(name, known[name])
@@ -227,6 +229,8 @@ def _baseline(candidates: TriedPoints, named: str | None) -> tuple[str, Array]:
 def _guardrails(guardrails: Any) -> dict[Metric, Margin | None]:
     named = guardrails.items() if isinstance(guardrails, Mapping) else guardrails or []
     out: dict[Metric, Margin | None] = {}
+    if not isinstance(named, Iterable):
+        raise InputError(f"guardrails={named!r}: they are metrics, like R@100, or map metrics to losses")
     for guardrail in [named] if isinstance(named, str) else named:
         name, loss = split_margin(guardrail)
         meaning = "the loss that would be accepted"
