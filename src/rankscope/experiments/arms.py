@@ -42,7 +42,12 @@ class SampleRatio:
         """The name of the test of the split."""
         if self.at_looks:
             return "sequential multinomial test"
-        return "binomial test" if len(self.counts) == 2 else "chi-square test"
+        if len(self.counts) == 2:
+            return "binomial test"
+        from rankscope.inference.effects import few_planned
+
+        few = few_planned(sum(self.counts.values()), self.expected.values())
+        return "binomial tests, Bonferroni-corrected" if few else "chi-square test"
 
     def record(self) -> dict[str, Any]:
         """The check for programs."""

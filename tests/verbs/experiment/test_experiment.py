@@ -210,7 +210,9 @@ def test_a_table_of_totals_is_not_taken_for_users() -> None:
 def test_the_test_of_the_split_is_named() -> None:
     table = users(seed=3, count=300)
     three = table.with_columns(variant=pl.Series(list("ABC") * 100))
-    for log, name in ((table, "binomial test"), (three, "chi-square test")):
+    four = table.with_columns(variant=pl.Series(list("ABCD") * 75))
+    several = "binomial tests, Bonferroni-corrected"  # fewer than 100 users each
+    for log, name in ((table, "binomial test"), (three, "chi-square test"), (four, several)):
         assert rs.experiment(log, "Mean(revenue)").sample_ratio.record()["test"] == name
 
 
@@ -324,6 +326,9 @@ def test_what_is_wrong_with_the_log_is_told_by_the_codes_of_check(monkeypatch: p
     assert set(found) - sound == {"RS604"}
     assert {"RS604"} <= {row["code"] for row in rs.check(broken).to_dicts()}
     assert "7 rows repeat an item" in found["RS604"].message
+    thrice = pl.concat([broken, lists.head(5), lists.head(5)])  # 17 rows of 7 lists, of which three are named
+    assert "in 7 lists" in (text := rs.check(thrice).to_markdown())
+    assert " · 4 more" in text
     monkeypatch.setattr("rankscope.experiments.variants.MAX_ROWS_FOR_GROUPED_CHECKS", len(log))
     assert "RS604" not in {
         caution.code for caution in rs.experiment(broken, "CTR").warnings

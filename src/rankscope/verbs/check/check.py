@@ -22,7 +22,7 @@ from rankscope.words import option_named
 
 SINGLE = (
     "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run; a single file is read as a log, "
-    "with columns such as item, user and click, and this file lacks them"
+    "with columns such as item, user and click, and this file lacks them; --columns 'NAME=ROLE' names others"
 )
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
 
