@@ -207,7 +207,7 @@ def arms_of(units: UnitTotals, baseline: str | None = None) -> Arms:
     if share and not kept.count:
         names = words.listing(sorted(units.groups["variant"].drop_nulls().unique().to_list()), most=12)
         remedy = (
-            "name the column of the assignment with --variant, or the column of the assigned unit with --columns NAME=unit_id"
+            "name the column of the assignment with --variant, or the column of the assigned unit with --columns 'NAME=unit_id'"
             if units.members is None
             else "name columns with one variant per value, like a city and an hour"
         )

@@ -160,7 +160,8 @@ def log_from(rows: LogRows, columns: ColumnsOption, clock: Clock | None = None) 
     what = rows.read_as or ("a log" if shows else table)
     named = [f"{role} ({name})" if role != name else role for role, name in roles.items()]
     first = f"read {label} as {what}: {words.listing(named, most=30)}"
-    noted = replace(rows.source, notes=(first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
+    told = dict.fromkeys((first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
+    noted = replace(rows.source, notes=tuple(told))
     log = Log(
         frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces, sums=rows.sums
     )

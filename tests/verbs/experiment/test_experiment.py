@@ -412,7 +412,8 @@ def test_if_all_users_had_all_variants_nothing_can_be_compared() -> None:
     table = users(seed=5)
     both = pl.concat([table.with_columns(variant=pl.lit(name)) for name in "AB"])
     with pytest.raises(
-        DataError, match=r"each user has rows of several variants \(A and B\), which leaves nothing to compare"
+        DataError,
+        match=r"each user has rows of several variants \(A and B\), which leaves nothing to compare.*columns='NAME=unit_id'",
     ):
         rs.experiment(both, "Mean(revenue)")
 
