@@ -135,6 +135,18 @@ def test_windows_in_full_are_those_in_short() -> None:
         assert window_of(short) == window_of(full)
 
 
+@pytest.mark.parametrize("form", ["columns", "rows", "lazy"])
+def test_tables_are_given_in_any_form(form: str) -> None:
+    ways: dict[str, Any] = {
+        "columns": lambda frame: frame.to_dict(as_series=False),
+        "rows": pl.DataFrame.to_dicts,
+        "lazy": pl.DataFrame.lazy,
+    }
+    users, events = (ways[form](table) for table in (USERS, EVENTS))
+    found = rs.experiment(assignments=users, events=events, metrics="Mean(amount)", window="2d")
+    assert found.units.numerators.sum() == 7.0 + 13.0
+
+
 def test_amounts_are_no_ids() -> None:
     given = pl.DataFrame({"uid": list(range(40)), "arm": ["A", "B"] * 20})
     events = pl.DataFrame(

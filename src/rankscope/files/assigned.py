@@ -11,7 +11,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import Clock, LogRows, input_of, places, read_times, refuse_faults
+from rankscope.files.log_formats.inputs import Clock, LogRows, input_of, is_part, places, read_times, refuse_faults
 from rankscope.files.log_formats.joining import BEFORE, EVENT, MET, first_assignments, placed_events, window_of
 from rankscope.files.logs import ColumnsOption, log_from, roles_by_name, rows_from
 from rankscope.files.raw import is_path
@@ -60,7 +60,8 @@ def read_assigned(
     pairs = column_roles(columns, "uid=unit_id,arm=variant") if columns else []
     read_by = clock or Clock()
     tables = [_table(assignments, "assignments", pairs, read_by)]
-    named = events.items() if isinstance(events, Mapping) else [("events", events)]
+    several = isinstance(events, Mapping) and all(map(is_part, events.values()))
+    named = events.items() if several else [("events", events)]
     tables += [_table(table, str(name), pairs, read_by) for name, table in named]
     _refuse_strangers(pairs, tables)
     assigned, *others = tables

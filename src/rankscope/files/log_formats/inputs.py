@@ -206,12 +206,12 @@ def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
         part = _part_of(source)
         return LogInput(part.label, (part,), _arrays(part))
     if isinstance(source, Mapping):
-        if not any(_is_part(source[key]) for key in keys if key in source):
+        if not any(is_part(source[key]) for key in keys if key in source):
             return LogInput("log", (), source)
         return LogInput("log", tuple(_named_parts(source)), keyed=True)
     if isinstance(source, pl.LazyFrame) or (speaks_arrow(source) and not isinstance(source, pl.Series)):
         return LogInput("log", (LogPart("log", "log", frame=source),))
-    if isinstance(source, list | tuple) and source and _is_part(source):
+    if isinstance(source, list | tuple) and source and is_part(source):
         return LogInput("log", (LogPart("log", "log", objects=list(source)),))
     return None
 
@@ -236,7 +236,8 @@ def _arrays(part: LogPart) -> Mapping[str, Any] | None:
     return dict(arrays) if arrays is not None else None
 
 
-def _is_part(value: Any) -> bool:
+def is_part(value: Any) -> bool:
+    """True for a table: a path, a data frame or a list of objects; False for a column."""
     if isinstance(value, list | tuple):
         return all(isinstance(one, Mapping) for one in value)
     one_column = isinstance(value, pl.Series) or getattr(value, "ndim", 2) == 1
@@ -247,7 +248,7 @@ def _named_parts(source: Mapping[Any, Any]) -> Iterator[LogPart]:
     for key, value in source.items():
         if isinstance(value, Mapping):
             yield from _named_parts(value)
-        elif not _is_part(value):
+        elif not is_part(value):
             expected = "a path, a data frame or a list of objects is expected"
             raise InputError(f"log: {key} is of type {type(value).__name__}; {expected}")
         elif is_path(value):
