@@ -470,6 +470,19 @@ def test_a_metric_without_anything_below_the_line() -> None:
         rs.experiment(table, "Ratio(orders, none)")
 
 
+def test_a_metric_without_a_unit_is_refused_in_words_with_a_cut_too() -> None:
+    table = users(seed=3, count=40).with_columns(nothing=pl.lit(None, pl.Float64), zero=pl.lit(0.0))
+    for metric, said in (
+        ("Mean(nothing)", "Mean(nothing): A has fewer than two users with a value"),
+        ("Ratio(revenue, zero)", "Ratio(revenue, zero): A has no zero"),
+        ("Attribute(nothing)", "Attribute(nothing): A has no users with a value"),
+    ):
+        for cut in (None, 0.9):
+            with pytest.raises(DataError) as error:
+                rs.experiment(table, ["Mean(revenue)", metric], winsorise=cut)
+            assert str(error.value) == said
+
+
 def test_a_cut_that_would_leave_nothing_is_not_made_and_told() -> None:
     table = users(seed=31).with_columns(bought=(pl.col("revenue").rank() > 1950).cast(int))
     cut, plain = (rs.experiment(table, ["Mean(bought)", "Mean(revenue)"], winsorise=share) for share in (0.95, None))
