@@ -301,9 +301,10 @@ def plain_name(name: str) -> str:
 
 MESSAGE_STYLE = {"options": False}  # the command line sets it while it runs
 OPTION_VALUES: dict[str, tuple[str, ...]] = {
-    "test": ("t", "betting", "anytime"), "correction": ("holm",), "engine": ("local", "spark"),
+    "test": ("t", "betting", "anytime"), "correction": ("holm",), "engine": ("local", "spark"), "covariates": ("none",),
 }  # fmt: skip
 ONE_EACH = frozenset({"metrics", "covariates", "guardrails"})  # keywords in the plural; their options are repeated
+RENAMED = {"from": "start", "to": "end"} | {name.removesuffix("s"): name for name in ONE_EACH}  # keywords of options
 FLAGS = frozenset({"details", "per_query", "list", "distribution", "bayes", "all_pairs"})
 METHODS = {
     "--format json": "to_json()", "--format csv": "to_csv()", "evaluate --per-query": 'scores.to_csv("per_query")',
@@ -330,7 +331,7 @@ def _keyword(match: re.Match[str]) -> str:
     for option, method in METHODS.items():
         if match[0].startswith(option):
             return method + match[0].removeprefix(option)
-    name, value, other = match[1].replace("-", "_"), match[2] or "", match[3]
+    name, value, other = RENAMED.get(match[1], match[1].replace("-", "_")), match[2] or "", match[3]
     rest = match[0].partition(f"--{match[1]}")[2]
     if name == "query" and value:
         return f"{name}={value!r}"

@@ -188,3 +188,14 @@ def test_a_swap_has_its_exact_probabilities() -> None:
 )
 def test_a_curve_is_within_two_hundredths_at_100_000_pages(kind: str, method: str) -> None:
     assert np.abs(estimated(method, world(kind, 100_000)) - THETA).max() < 0.02
+
+
+def unclicked_at(place: int, pages: Pages) -> Pages:
+    click = pages.click.copy()
+    click[:, place] = False
+    return replace(pages, click=click)
+
+
+def test_a_place_without_a_click_is_not_known_to_be_ignored() -> None:
+    curve = estimated("swaps", unclicked_at(3, world("swaps", lists=2_000)))
+    assert np.isnan(curve).nonzero()[0].tolist() == [3]

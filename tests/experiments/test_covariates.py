@@ -96,3 +96,21 @@ def test_a_covariate_that_differs_between_variants_is_told_whatever_its_name() -
     found = rs.experiment(moved, "Mean(revenue)", covariates={"Mean(revenue)": "score"})
     assert "RS615" in {caution.code for caution in found.warnings}
     assert "RS615" not in {caution.code for caution in rs.experiment(moved, "Mean(revenue)").warnings}
+
+
+@pytest.mark.parametrize("test", [None, "permutation(rounds=999)", "bootstrap(rounds=999)"])
+@pytest.mark.parametrize("known", ["one variant", "one user", "nobody"])
+def test_a_covariate_that_a_variant_lacks_adjusts_nothing_there(known: str, test: str | None) -> None:
+    draws, number = np.random.default_rng(7), np.arange(60)
+    table = pl.DataFrame({"user": number, "variant": ["A", "B"] * 30, "spent": draws.gamma(2, 5, 60)})
+    has = {"one variant": number % 2 == 0, "one user": number == 4, "nobody": number < 0}[known]
+    before = pl.Series("before", np.where(has, draws.normal(0, 1, 60), np.nan)).fill_nan(None)
+    plain = rs.experiment(table, "Mean(spent)", test=test)["B", "Mean(spent)"]
+    found = rs.experiment(table.with_columns(before), "Mean(spent)", covariates="Mean(spent)=before", test=test)
+    adjusted = found["B", "Mean(spent)"]
+    assert adjusted.p_value > 0.5
+    if known != "one user":  # who alone has what marks the others
+        assert adjusted.difference == pytest.approx(plain.difference, rel=1e-12)
+        assert adjusted.p_value == pytest.approx(plain.p_value, abs=0.06)
+    assert any("before) is empty for" in note for note in found.notes)
+    assert any("adjusts nothing" in note for note in found.notes) == (known == "nobody")

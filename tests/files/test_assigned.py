@@ -13,6 +13,8 @@ import pytest
 import rankscope as rs
 from rankscope.cli import main
 from rankscope.errors import DataError, InputError
+from rankscope.files.log_formats.joining import window_of
+from rankscope.scoring.logs import read_experiment
 
 NOON = datetime(2024, 5, 1, 12)
 USERS = pl.DataFrame({
@@ -99,16 +101,85 @@ def test_what_was_before_is_a_covariate() -> None:
     wide = pl.DataFrame({"user": users, "variant": ["A", "B"] * 300, "spent": after, "early": before})
     other = rs.experiment(wide, "Mean(spent)", covariates={"Mean(spent)": "early"})["B", "Mean(spent)"]
     assert found.bounds.lower == pytest.approx(other.bounds.lower, rel=1e-12)
-    by_day = rs.experiment(
-        assignments=given,
-        events=events,
-        metrics="Mean(spent)",
-        covariates="Mean(spent)=before",
-        slices="variant_" if False else None,
-    )
-    assert by_day["B", "Mean(spent)"].difference == found.difference
     with pytest.raises(InputError, match="no column 'before'"):
         rs.experiment(wide, "Mean(spent)", covariates="Mean(spent)=before")
+
+
+def test_days_are_adjusted_by_what_was_before_all_of_them() -> None:
+    draws = np.random.default_rng(4)
+    users = np.arange(200)
+    given = pl.DataFrame({"user_id": users, "variant": ["A", "B"] * 100, "time": [NOON] * 200})
+    pace, who = draws.gamma(2, 5, 200), draws.integers(0, 200, 1000)
+    when = [NOON + timedelta(days=float(days)) for days in draws.uniform(-3, 4, 1000)]
+    events = pl.DataFrame({"user_id": who, "time": when, "spent": pace[who]})
+    found = rs.experiment(assignments=given, events=events, metrics="Mean(spent, better='higher')", by="day")
+    whole, last = found.to_dicts()[0], found.to_dicts("cumulated")[-1]
+    for name in ("difference", "ci_lower", "ci_upper", "p_value"):
+        assert last[name] == pytest.approx(whole[name], rel=1e-12)
+
+
+@pytest.mark.parametrize("length", ["1month", "2 years", "7 dayz", "d", "7", "7 d d"])
+def test_a_window_has_a_unit_of_time(length: str) -> None:
+    with pytest.raises(InputError, match="like 7d, 24h or 90min"):
+        sums("Mean(amount)", window=length)
+
+
+def test_windows_in_full_are_those_in_short() -> None:
+    for short, full in (
+        ("7d", "7 days"),
+        ("1w", "1 Week"),
+        ("36h", "36 hrs"),
+        ("90m", "90 minutes"),
+        ("30s", "30 sec"),
+    ):
+        assert window_of(short) == window_of(full)
+
+
+@pytest.mark.parametrize("form", ["columns", "rows", "lazy"])
+def test_tables_are_given_in_any_form(form: str) -> None:
+    ways: dict[str, Any] = {
+        "columns": lambda frame: frame.to_dict(as_series=False),
+        "rows": pl.DataFrame.to_dicts,
+        "lazy": pl.DataFrame.lazy,
+    }
+    users, events = (ways[form](table) for table in (USERS, EVENTS))
+    found = rs.experiment(assignments=users, events=events, metrics="Mean(amount)", window="2d")
+    assert found.units.numerators.sum() == 7.0 + 13.0
+
+
+def test_amounts_are_no_ids() -> None:
+    given = pl.DataFrame({"uid": list(range(40)), "arm": ["A", "B"] * 20})
+    events = pl.DataFrame(
+        {"uid": [one + 1000 for one in range(40)], "amount": [one + 0.5 * (one > 20) for one in range(40)]}
+    )
+    with pytest.raises(InputError, match="no column of both tables is the unit that was assigned"):
+        rs.experiment(assignments=given, events=events, metrics="Mean(amount)")
+    named = {"uid": "unit_id", "number": "unit_id"}
+    others = events.with_columns(number=pl.Series([None, *range(1, 40)], dtype=pl.Float64))  # uid is another id there
+    found = rs.experiment(assignments=given.rename({"uid": "number"}), events=others, metrics="Mean(amount)")
+    assert found.units.count == 40
+    with_others = rs.experiment(
+        assignments=given, events=others.rename({"uid": "device"}), metrics="Mean(amount)", columns=named
+    )
+    assert found.to_dicts() == with_others.to_dicts()
+
+
+def test_times_of_two_tables_are_read_in_their_form_and_zone() -> None:
+    form = "%d/%m/%Y %H:%M"
+    given, events = (
+        table.with_columns(pl.col(name).dt.strftime(form)) for table, name in ((USERS, "joined"), (EVENTS, "when"))
+    )
+    assert sums("Mean(amount)", window="2d") == {"A": 7.0, "B": 13.0}
+    for one, two in ((given, events), (USERS, events), (given, EVENTS)):
+        found = rs.experiment(assignments=one, events=two, metrics="Mean(amount)", window="2d", time_format=form)
+        assert found.units.numerators.sum() == 7.0 + 13.0
+    with pytest.raises(InputError, match="no column of times is known"):
+        rs.experiment(assignments=given, events=events, metrics="Mean(amount)", time_format="%m/%d/%y %H:%M")
+    late = read_experiment(None, assignments=USERS, events=EVENTS, time_zone="Pacific/Auckland")  # twelve hours ahead
+    assert {str(day) for day in late.days()} == {"2024-05-02", "2024-05-05"}
+    assert late.source.notes.count("days are days in Pacific/Auckland") == 1
+    with pytest.raises(InputError, match="start= is for one log"):
+        rs.experiment(assignments=USERS, events=EVENTS, metrics="Count", start="2024-05-01")
 
 
 def test_one_log_has_nothing_before() -> None:

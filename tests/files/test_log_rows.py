@@ -67,3 +67,38 @@ def test_what_lies_beyond_the_calendar_is_refused_with_its_row(value: Any) -> No
         match=r"^log row 2, column time: .*: a time is like 2024-05-01T12:30:00Z, or seconds since 1970; other forms need time_format=",
     ):
         rs.read_log(frame)
+
+
+# --- rows and columns as objects of Python ----------------------------------------------------------------------------
+
+
+def test_whole_numbers_among_fractions_are_one_column_of_numbers() -> None:
+    log = {"user": ["a", "b", "c", "d"], "revenue": [0, 2.5, None, True]}
+    assert rs.online(log, "Mean(revenue)").values[0].value == pytest.approx(3.5 / 3)
+    with pytest.raises(InputError, match="one type of cell each"):
+        rs.online({"user": ["a", 7], "revenue": [1, 2]}, "Mean(revenue)")
+
+
+def test_a_list_of_rows_is_a_log() -> None:
+    rows = [
+        {"user": "a", "item": "x", "clicked": True, "time": datetime(2024, 5, 1, 23)},
+        {"user": "b", "item": "x", "clicked": False, "time": datetime(2024, 5, 2, 1), "revenue": 2.5},
+    ]
+    columns = {name: [row.get(name) for row in rows] for name in ("user", "item", "clicked", "time", "revenue")}
+    found = rs.online(rows, "CTR Mean(revenue)", by="day")
+    assert found.to_dicts() == rs.online(columns, "CTR Mean(revenue)", by="day").to_dicts()
+    assert [row["value"] for row in found.to_dicts()] == [0.5, 2.5]
+    unreadable: list[Any] = [[], [1, 2], [{}]]
+    for odd in unreadable:
+        with pytest.raises(InputError, match="a log is a table"):
+            rs.online(odd, "CTR")
+
+
+def test_parts_of_python_objects_may_hold_times() -> None:
+    queries = [
+        {"query_id": "q", "client_id": "c", "query_response_hit_ids": ["a", "b"], "timestamp": datetime(2024, 5, 1)}
+    ]
+    events = [{"query_id": "q", "action_name": "click", "event_attributes": {"object": {"object_id": "b"}}, "timestamp": datetime(2024, 5, 1, 1)}]  # fmt: skip
+    assert rs.online({"queries": queries, "events": events}, "CTR")["CTR"] == 0.5
+    with pytest.raises(InputError, match=r"timestamp holds .*; a text, a number or null is expected"):
+        rs.online({"queries": [queries[0] | {"timestamp": {1}}], "events": events}, "CTR")

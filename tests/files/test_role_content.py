@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -168,11 +168,11 @@ def test_whole_numbers_are_dates_within_two_centuries(least: int, largest: int, 
     ("number", "text"),
     [
         (100_000_000, "1973-03-03T09:46:40"),
-        (99_999_999_999, "5138-11-16T09:46:39"),
+        (4_133_980_799, "2100-12-31T23:59:59"),
         (100_000_000_000, "1973-03-03T09:46:40"),
-        (99_999_999_999_999, "5138-11-16T09:46:39.999000"),
+        (4_133_980_799_999, "2100-12-31T23:59:59.999000"),
         (100_000_000_000_000, "1973-03-03T09:46:40"),
-        (99_999_999_999_999_984, "5138-11-16T09:46:39.999984"),
+        (4_133_980_799_999_984, "2100-12-31T23:59:59.999984"),
         (100_000_000_000_000_000, "1973-03-03T09:46:40"),
         (1_715_472_000_123_456, "2024-05-12T00:00:00.123456"),
     ],
@@ -194,6 +194,48 @@ def test_the_size_of_a_number_says_its_unit(number: int, text: str, written: typ
     found = log.collect(log.frame.select("timestamp")).item()
     exact = 8e-6 if 10**13 <= number < 10**14 else 1e-6  # as a float, a number of 17 digits is off by up to 8
     assert abs((found - datetime.fromisoformat(f"{text}+00:00")).total_seconds()) <= exact
+
+
+@pytest.mark.parametrize("part", [1, 1_000, 1_000_000, 1_000_000_000], ids=["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("kind", [int, str], ids=["numbers", "texts"])
+def test_times_after_the_century_are_refused(part: int, kind: type) -> None:
+    log = {"user": ["a", "b"], "click": [1, 0], "time": [kind(1_715_472_000 * part), kind(4_133_980_800 * part)]}
+    with pytest.raises(InputError, match=r"row 2, column time: '4133980800"):
+        read_log(log)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        pytest.param(202405121330, "2024-05-12 13:30:00", id="minutes"),
+        pytest.param(20240512133059, "2024-05-12 13:30:59", id="seconds"),
+    ],
+)
+@pytest.mark.parametrize("kind", [int, str], ids=["number", "text"])
+def test_dates_with_a_time_and_without_separators_are_times(number: int, said: str, kind: type) -> None:
+    log = read_log({"user": ["a"], "click": [1], "time": [kind(number)]})
+    assert f"{log.collect(log.frame.select('timestamp')).item():%Y-%m-%d %H:%M:%S}" == said
+    with pytest.raises(InputError, match="row 2, column time"):  # a thirteenth month
+        read_log({"user": ["a", "b"], "click": [1, 0], "time": [kind(number), kind(number + _month(number))]})
+
+
+def _month(number: int) -> int:
+    """What leads from May to the thirteenth month."""
+    return int(8 * 10 ** (len(str(number)) - 6))
+
+
+@pytest.mark.parametrize(
+    "zone", ["Z", " UTC", "UTC", "+02", "-05", "+00", "+0530", " +0530", "-03:30", " -03:30", "+14:00"]
+)
+@pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M"])
+def test_zones_as_databases_write_them(zone: str, form: str) -> None:
+    clock = datetime(2024, 5, 1, 3, 40)
+    log = read_log({"user": ["a"], "click": [1], "time": [clock.strftime(form) + zone]})
+    sign, digits = zone.strip()[0], zone.strip("Z UTC+-").replace(":", "").ljust(4, "0")
+    ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:])) * (-1 if sign == "-" else 1)
+    found = log.collect(log.frame.select("timestamp")).item()
+    assert found.replace(tzinfo=None) == clock - ahead
+    assert not any("no time zone" in note for note in log.source.notes)
 
 
 def test_numbers_just_below_those_of_1973_are_no_times() -> None:

@@ -71,9 +71,21 @@ def test_the_command_line_names_options_in_the_same_places(name: str, monkeypatc
         ("or use --test betting", 'or use test="betting"'),
         ("9 more rows: --details shows all", "9 more rows: details=True shows all"),
         ("--worklist judge.csv writes them", 'save("judge.csv", table="to_judge") writes them'),
+        ("leave --time-zone, --from and --to out", "leave time_zone=, start= and end= out"),
+        ("automatic: --covariate none leaves it out", 'automatic: covariates="none" leaves it out'),
         ("rankscope check --list lists all", "rankscope check --list lists all"),
     ],
-    ids=["an id", "a placeholder", "a file", "a test", "a flag", "a method", "a whole command"],
+    ids=[
+        "an id",
+        "a placeholder",
+        "a file",
+        "a test",
+        "a flag",
+        "a method",
+        "keywords of other names",
+        "a keyword in the plural",
+        "a whole command",
+    ],
 )
 def test_options_become_keywords(text: str, expected: str) -> None:
     assert in_caller_syntax(text) == expected

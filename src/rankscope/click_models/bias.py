@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -205,7 +206,11 @@ class swaps(BiasEstimator):
 
     def identified(self, traffic: ShownTraffic) -> Array:
         first = np.arange(traffic.places) < 1
-        return first if not len(traffic.pair) else first | (np.add(*traffic.interventions)[:, 0] >= FEWEST)
+        if not len(traffic.pair):
+            return first
+        clicks, skips = (sums[:, 0] for sums in traffic.interventions)
+        # no click says that few look, not how few; users drawn again may have none
+        return np.asarray(first | ((clicks + skips >= FEWEST) & ((clicks > 0) | (traffic.weight is not None))))
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:
         clicks, _ = traffic.interventions
@@ -414,9 +419,11 @@ class trust(BiasEstimator):
         of_swaps = swaps().validity(traffic)
         if not of_swaps.holds or self.identified(traffic)[1:].any():
             return of_swaps
-        least = float(self._line(traffic)[2][1:].min())
+        least = float(self._line(traffic)[2][swaps().identified(traffic)][1:].min(initial=math.inf))
         more = (
-            f", and about {(least / LARGEST_ERROR) ** 2:.0f} times the traffic is needed" if np.isfinite(least) else ""
+            f", and about {(least / LARGEST_ERROR) ** 2:.0f} times the traffic is needed"
+            if math.isfinite(least)
+            else ""
         )
         return _unless(
             False, f"items at place 1 and at other places differ too little in attraction for their clicks{more}"

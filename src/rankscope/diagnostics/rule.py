@@ -25,7 +25,7 @@ class Finding(Caution):
 
     ``message`` is one sentence without a full stop. ``effect`` maps metrics to the change of their mean, ``count`` is the number
     of rows, queries or documents concerned. ``queries``, ``documents`` (query and document) and ``places`` (lines of files, lists
-    or units) are examples.
+    or units) are examples. ``lists`` is the number of lists concerned, if ``count`` is of rows in them.
     """
 
     severity: Severity = "warning"
@@ -35,6 +35,7 @@ class Finding(Caution):
     queries: Sequence[str] = ()
     documents: Sequence[tuple[str, str]] = ()
     places: Sequence[str] = ()
+    lists: int | None = None
 
 
 @dataclass(frozen=True)

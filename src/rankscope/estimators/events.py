@@ -284,7 +284,7 @@ class LoggedEvents:
         if level == "slate" and "prefix" in self.propensities:
             return self.propensities["prefix"][self.last][self.list_number]
         raise DataError(
-            f"{self.label}: {MEANING[level]} is needed: name its column (--columns NAME={COLUMN_OF[level]}), or the policy that ran (--logging)"
+            f"{self.label}: {MEANING[level]} is needed: name its column (--columns 'NAME={COLUMN_OF[level]}'), or the policy that ran (--logging)"
         )
 
     def chance(self, level: Level = "item") -> Array:

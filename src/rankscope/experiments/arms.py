@@ -42,7 +42,12 @@ class SampleRatio:
         """The name of the test of the split."""
         if self.at_looks:
             return "sequential multinomial test"
-        return "binomial test" if len(self.counts) == 2 else "chi-square test"
+        if len(self.counts) == 2:
+            return "binomial test"
+        from rankscope.inference.effects import few_planned
+
+        few = few_planned(sum(self.counts.values()), self.expected.values())
+        return "binomial tests, Bonferroni-corrected" if few else "chi-square test"
 
     def record(self) -> dict[str, Any]:
         """The check for programs."""
@@ -202,7 +207,7 @@ def arms_of(units: UnitTotals, baseline: str | None = None) -> Arms:
     if share and not kept.count:
         names = words.listing(sorted(units.groups["variant"].drop_nulls().unique().to_list()), most=12)
         remedy = (
-            "name the column of the assignment with --variant, or the column of the assigned unit with --columns NAME=unit_id"
+            "name the column of the assignment with --variant, or the column of the assigned unit with --columns 'NAME=unit_id'"
             if units.members is None
             else "name columns with one variant per value, like a city and an hour"
         )

@@ -166,7 +166,9 @@ class Variants:
         units = self.arms.units.single
         for covariate in dict.fromkeys(one for others in self.adjustment.covariates.values() for one in others):
             missing = units.count - int(np.count_nonzero(units.columns(covariate)[:, 1]))
-            if missing:
+            if missing == units.count:
+                yield f"{covariate} is empty for all {words.counted(missing, units.noun)}: it adjusts nothing"
+            elif missing:
                 yield f"{covariate} is empty for {words.counted(missing, units.noun)}: they count as the mean of the others, and an indicator marks them"
 
     @cached_property
@@ -325,12 +327,17 @@ class Variants:
     @cached_property
     def _limits(self) -> dict[Earning, float]:
         """The total of a unit at which each metric is cut: a quantile over all units. It must change some totals, not all."""
-        units, quantile = self.arms.units.single, self.adjustment.winsorise
+        quantile = self.adjustment.winsorise
         if quantile is None:
             return {}
-        sums = {m: units.counted(m).columns(m)[:, 0] for m in units.metrics if not isinstance(m, Quantile)}
+        metrics = [metric for metric in self.arms.units.metrics if not isinstance(metric, Quantile)]
+        sums = {metric: each for metric in metrics if len(each := self._sums_of(metric))}
         limits = {metric: float(np.quantile(each, quantile)) for metric, each in sums.items()}
         return {metric: most for metric, most in limits.items() if sums[metric].min() < most < sums[metric].max()}
+
+    def _sums_of(self, metric: Earning) -> Array:
+        """The numerators of the units that a metric counts."""
+        return self.arms.units.single.counted(metric).columns(metric)[:, 0]
 
     def _cut(self, metric: OnlineMetric, columns: Array) -> Array:
         """Return the numerators and denominators of units, the numerators cut at the limit of the metric."""
@@ -339,8 +346,8 @@ class Variants:
 
     def _uncut(self, metric: OnlineMetric) -> Caution | None:
         """A caution where a cut would have left nothing of a metric."""
-        share, sums = self.adjustment.winsorise, self.arms.units.single.columns(metric)[:, 0]
-        if share is None or np.quantile(sums, share) > sums.min() or not np.ptp(sums) > 0:
+        share, sums = self.adjustment.winsorise, self._sums_of(metric)
+        if share is None or not len(sums) or np.quantile(sums, share) > sums.min() or not np.ptp(sums) > 0:
             return None
         above = float((sums > sums.min()).mean())
         return CutLeavesNothing.caution(metric=metric, above=above, unit=self.arms.units.single.noun, quantile=share)

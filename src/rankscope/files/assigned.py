@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import LogRows, input_of, places, read_times, refuse_faults
+from rankscope.files.log_formats.inputs import Clock, LogRows, input_of, is_part, places, read_times, refuse_faults
 from rankscope.files.log_formats.joining import BEFORE, EVENT, MET, first_assignments, placed_events, window_of
 from rankscope.files.logs import ColumnsOption, log_from, roles_by_name, rows_from
 from rankscope.files.raw import is_path
@@ -37,6 +37,7 @@ class _LabelledTable:
     frame: pl.DataFrame
     roles: dict[str, str]
     notes: list[str]
+    clock: Clock
     read: bool = False  # True if its times are read
 
     def texts(self, name: str) -> pl.Series:
@@ -48,16 +49,20 @@ class _LabelledTable:
         return text.set(text == "", None)
 
 
-def read_assigned(assignments: Any, events: Any, *, columns: ColumnsOption = None, window: object = None) -> Log:
+def read_assigned(
+    assignments: Any, events: Any, *, columns: ColumnsOption = None, window: object = None, clock: Clock | None = None
+) -> Log:
     """Read two tables as one log: a row per assignment and a row per event of an assigned unit, with its variant.
 
     Events before the assignment are ``log.before``. Units without events stay. ``events`` may be several tables by name.
     Columns are found by name and content. Raises InputError for a column that may be several.
     """
     pairs = column_roles(columns, "uid=unit_id,arm=variant") if columns else []
-    tables = [_table(assignments, "assignments", pairs)]
-    named = events.items() if isinstance(events, Mapping) else [("events", events)]
-    tables += [_table(table, str(name), pairs) for name, table in named]
+    read_by = clock or Clock()
+    tables = [_table(assignments, "assignments", pairs, read_by)]
+    several = isinstance(events, Mapping) and all(map(is_part, events.values()))
+    named = events.items() if several else [("events", events)]
+    tables += [_table(table, str(name), pairs, read_by) for name, table in named]
     _refuse_strangers(pairs, tables)
     assigned, *others = tables
     for other in others:
@@ -78,10 +83,11 @@ def read_assigned(assignments: Any, events: Any, *, columns: ColumnsOption = Non
     rest = {
         name: role for name, role in pairs if name in whole.columns and role not in roles.values() and name not in roles
     }
-    return log_from(LogRows(whole.lazy(), dict(whole.schema), source, read_as=read_as), {**roles, **rest})
+    rows = LogRows(whole.lazy(), dict(whole.schema), source, read_as=read_as)
+    return log_from(rows, {**roles, **rest}, None if clock is None else Clock(zone=clock.zone))
 
 
-def _table(source: Any, name: str, pairs: Sequence[tuple[str, str]]) -> _LabelledTable:
+def _table(source: Any, name: str, pairs: Sequence[tuple[str, str]], clock: Clock) -> _LabelledTable:
     if source is None:
         missing = "assignments" if name == "assignments" else "events"
         raise InputError(f"{missing} missing: give both tables, --assignments FILE --events FILE")
@@ -92,7 +98,7 @@ def _table(source: Any, name: str, pairs: Sequence[tuple[str, str]]) -> _Labelle
     named = {column: role for column, role in pairs if column in frame.columns}
     roles, notes = roles_by_name(frame.columns, named or None, label)
     role_names = ("unit_id", "variant", "timestamp") if name == "assignments" else ("unit_id", "timestamp")
-    return _LabelledTable(label, frame, {role: roles[role] for role in role_names if role in roles}, notes)
+    return _LabelledTable(label, frame, {role: roles[role] for role in role_names if role in roles}, notes, clock)
 
 
 def _refuse_strangers(pairs: Sequence[tuple[str, str]], tables: Sequence[_LabelledTable]) -> None:
@@ -130,7 +136,9 @@ def _find_units(assigned: _LabelledTable, other: _LabelledTable) -> None:
 
 
 def _is_id(frame: pl.DataFrame, name: str) -> bool:
-    return frame[name].dtype == pl.String or frame[name].dtype.is_integer() or frame[name].dtype.is_float()
+    column = frame[name]
+    whole = column.dtype.is_float() and bool((column.drop_nans() % 1 == 0).all())  # 7.0 is the id 7, and 7.5 is none
+    return column.dtype == pl.String or column.dtype.is_integer() or whole
 
 
 def _may_be_unit(table: _LabelledTable, name: str) -> bool:
@@ -169,13 +177,18 @@ def _time_name(table: _LabelledTable) -> str | None:
     """Return the column of times, found by name or as the only column with times."""
     if "timestamp" in table.roles:
         return table.roles["timestamp"]
-    kinds = table.frame.schema.items()
+    kinds, form = table.frame.schema.items(), table.clock.form
     names = [name for name, kind in kinds if isinstance(kind, pl.Datetime) or kind == pl.Date]
     texts = [name for name, kind in kinds if kind == pl.String and name not in table.roles.values()]
     names += [
         name
         for name in texts
-        if len(cells := table.frame[name].drop_nulls().head(100)) and cells.str.contains(A_TIME).all()
+        if (cells := table.frame.select(name).drop_nulls().head(100)).height
+        and cells.select(
+            pl.col(name).str.contains(A_TIME).all()
+            if form is None
+            else table.clock.parsed(pl.col(name)).is_not_null().all()
+        ).item()
     ]
     if len(names) > 1:
         several = f"columns {words.listing(names, last='and')} could each be the time"
@@ -187,7 +200,10 @@ def _times(table: _LabelledTable) -> str | None:
     """Return the column of times, read as times in UTC; None without one."""
     name = _time_name(table)
     if name is not None and not table.read:
-        rows = LogRows(table.frame.lazy(), dict(table.frame.schema), Source(table.label))
+        kind = table.frame.schema[name]
+        written = kind == pl.String or kind.is_integer()  # in a form
+        clock = table.clock if written else replace(table.clock, form=None)
+        rows = LogRows(table.frame.lazy(), dict(table.frame.schema), Source(table.label), clock=clock)
         value, faulty, notes = read_times(rows, name)
         if faulty is not None:
             refuse_faults(rows, {name: (faulty, "time")})
@@ -250,11 +266,8 @@ def _placed(
     """Return the events of one table with the columns of the assignments."""
     unit, _, at = names
     theirs = other.roles["unit_id"]
-    events = other.frame.with_columns(other.texts(theirs).alias(theirs)).rename(
-        {theirs: unit} if theirs != unit else {}
-    )
-    both = [name for name in events.columns if name in met.columns and name not in {unit, time}]
-    events = events.drop(both)
+    both = [name for name in other.frame.columns if name in met.columns and name not in {theirs, time}]
+    events = other.frame.with_columns(other.texts(theirs)).drop(both).rename({theirs: unit})
     if both:
         notes.append(
             f"{other.label}: {words.listing(both, last='and')} {words.agree(len(both), 'is')} taken from the assignments"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -159,7 +160,8 @@ def log_from(rows: LogRows, columns: ColumnsOption, clock: Clock | None = None) 
     what = rows.read_as or ("a log" if shows else table)
     named = [f"{role} ({name})" if role != name else role for role, name in roles.items()]
     first = f"read {label} as {what}: {words.listing(named, most=30)}"
-    noted = replace(rows.source, notes=(first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
+    told = dict.fromkeys((first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
+    noted = replace(rows.source, notes=tuple(told))
     log = Log(
         frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces, sums=rows.sums
     )
@@ -205,9 +207,12 @@ def rows_from(source: Any, log_input: LogInput | None) -> LogRows:
     """Return the rows of a table: a path, a folder, a frame, or columns by name."""
     if isinstance(source, pl.LazyFrame):
         return LogRows(source, dict(source.collect_schema()), Source("log"))
+    part = None if log_input is None else log_input.one
+    if part is not None and part.objects is not None:
+        names = dict.fromkeys(name for row in part.objects for name in row)
+        return _of_sheet({name: [row.get(name) for row in part.objects] for name in names})
     if not is_path(source):
         return _of_sheet(open_sheet(source, "log", EXPECTED))
-    part = None if log_input is None else log_input.one
     if part is not None and part.raw is not None:
         return _of_raw(part.raw, part)
     parts = [_with_folders(_of_raw(open_raw(file, EXPECTED)), file, Path(source)) for file in files_of(source) or ()]
@@ -271,11 +276,18 @@ def _is_column(cells: Any) -> bool:
 
 def _of_columns(columns: Mapping[str, Any]) -> LogRows:
     try:
-        frame = pl.DataFrame({str(name): list(cells) for name, cells in columns.items()})
+        frame = pl.DataFrame([_series(str(name), list(cells)) for name, cells in columns.items()])
     except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
         first = str(error).partition("\n")[0]
         raise InputError(f"log: lists as columns need one length and one type of cell each: {first}") from None
     return _of_table(frame, Source("log"))
+
+
+def _series(name: str, cells: list[Any]) -> pl.Series:
+    kinds = {type(cell) for cell in cells} - {type(None), bool}
+    if len(kinds) > 1 and all(issubclass(kind, Real) for kind in kinds):  # as 0 among 2.5
+        cells = [None if cell is None else float(cell) for cell in cells]
+    return pl.Series(name, cells)
 
 
 def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:

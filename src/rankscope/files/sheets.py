@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any, cast
 
 import numpy as np
@@ -146,7 +147,9 @@ def column_of(name: str, values: list[Any], label: str) -> pl.Series:
     """Return the values of a key as a column of numbers or texts. Raises InputError for a list or an object."""
     kinds = {type(value) for value in values} - {type(None)}
     if not kinds <= {str, int, float, bool}:
-        odd = next(value for value in values if isinstance(value, dict | list))
+        if kinds <= {date, datetime}:  # of Python's objects
+            return pl.Series(name, values)
+        odd = next(value for value in values if type(value) not in {type(None), str, int, float, bool})
         raise InputError(f"{label}: {name} holds {quote_value(odd)}; a text, a number or null is expected")
     if kinds == {int} and all(value is None or abs(value) < 2**63 for value in values):
         return pl.Series(name, values, dtype=pl.Int64)

@@ -259,8 +259,10 @@ def _values(mine: Array, others: Array, sides: tuple[int, int], units: Units) ->
             above, below = mean[:, 2 * at], mean[:, 2 * at + 1]
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = above / below
-                factors[:, 2 * at], factors[:, 2 * at + 1] = coefficient / below, -coefficient * ratio / below
-            value += coefficient * ratio
+                moves = np.stack([coefficient / below, -coefficient * ratio / below], axis=1)
+            unknown = (below == 0) & (at > 0)  # a covariate that no unit of the side has moves nothing: its centre is 0
+            factors[:, 2 * at : 2 * at + 2] = np.where(unknown[:, None], 0.0, moves)
+            value += np.where(unknown, 0.0, coefficient * ratio)
         values.append(value)
         squares.append(np.einsum("ri,rij,rj->r", factors, products, factors) * units.price**2 / max(count - 1, 1))
     return np.asarray(values[0] - values[1]), np.sqrt(np.maximum(squares[0] + squares[1], 0.0))

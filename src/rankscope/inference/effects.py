@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -503,10 +504,15 @@ def split_p_value(counts: Array, shares: Array) -> float:
     from scipy.special import chdtrc
 
     expected = total * shares
-    if expected.min() < FEW:
+    if few_planned(total, shares):
         least = min(_two(count, total, share) for count, share in zip(counts.tolist(), shares.tolist(), strict=True))
         return min(least * len(counts), 1.0)
     return float(chdtrc(len(counts) - 1, float(((counts - expected) ** 2 / expected).sum())))
+
+
+def few_planned(total: int, shares: Iterable[float]) -> bool:
+    """Whether some variant was planned for so few units that chi square alarms too often."""
+    return total * min(shares) < FEW
 
 
 def split_p_value_at_looks(counts: Array, shares: Array) -> float:
@@ -531,7 +537,7 @@ def split_p_value_at_looks(counts: Array, shares: Array) -> float:
 def _two(count: int, total: int, share: float) -> float:
     from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
-    if total >= EXACT and total * min(share, 1 - share) >= FEW:
+    if total >= EXACT and not few_planned(total, (share, 1 - share)):
         away = max(abs(count - total * share) - 0.5, 0.0)
         return float(2 * ndtr(-away / math.sqrt(total * share * (1 - share))))
     number = np.arange(total + 1)

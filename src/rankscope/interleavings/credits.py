@@ -110,7 +110,7 @@ def _are(names: Sequence[str]) -> str:
 class TeamCredit(Credit, aliases=("team_credit", "teams")):
     """A click earns the ranker that contributed the item (column ``team``, or clicks per ranker in columns ``clicks_NAME``)."""
 
-    prefix, instead = "clicks_", "a column team (--columns NAME=team), or "
+    prefix, instead = "clicks_", "a column team (--columns 'NAME=team'), or "
     source = "Radlinski, Kurup and Joachims, How does clickthrough data reflect retrieval quality? CIKM 2008"
 
     def earned(self, log: Log, ranker: str) -> pl.Expr:
@@ -245,7 +245,7 @@ def credit_of(log: Log, credit: Any, method: Mixing | None) -> Credit:
     usual = usual_credit(log) if method is None else Credit.read(method.credit)
     if usual is None:
         raise DataError(
-            f"{log.label}: interleaved lists are expected: give the ranker of each item in a column team (--columns NAME=team), "
+            f"{log.label}: interleaved lists are expected: give the ranker of each item in a column team (--columns 'NAME=team'), "
             "or its credits in columns credit_NAME"
         )
     return usual

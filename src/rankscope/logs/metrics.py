@@ -433,7 +433,7 @@ class Attribute(OnlineMetric):
     column: Column
 
     of_columns = ("column",)
-    unit, above, below = "user", "the first value of a column", "users with one"
+    unit, above, below = "user", "the first value of a column", "users with a value"
     better, range = "neither", (float("-inf"), float("inf"))
     watch = "Units without a value do not count. A number that rows add up to is a Mean."
 
@@ -455,6 +455,11 @@ class Ratio(OnlineMetric):
     unit, above, below = "user", "the sum of a column", "the sum of another"
     range = (float("-inf"), float("inf"))
     watch = "It is a ratio of sums, not a mean of ratios: users with a larger denominator weigh more."
+
+    def check(self) -> None:
+        """Name its columns in words."""
+        for name, column in {"above": self.numerator, "below": self.denominator}.items():
+            object.__setattr__(self, name, column)
 
     def parts(self, log: Log, end: datetime | None) -> RatioParts:
         above, below = (_kept(log, self.where, log.number(name)) for name in (self.numerator, self.denominator))

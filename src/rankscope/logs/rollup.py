@@ -359,6 +359,8 @@ def _with_before(
 
 def adds_up(log: Log, metric: Earning, by: str) -> bool:
     """True if the totals of a unit by a column, such as days, add up to its totals over all rows."""
+    if before_of(metric) is not None:  # every day has the whole time before
+        return False
     level = metric.parts(log, None).level
     if level not in KEYS:
         return level in {"row", "once", "values"}

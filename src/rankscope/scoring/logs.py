@@ -135,9 +135,9 @@ def read_experiment(
     if assignments is not None or events is not None:
         if source is not None or log_format is not None:
             raise InputError("give a log, or --assignments and --events, not both")
-        if options := [option for name, option in OPTIONS_OF_TIMES if times.get(name) is not None]:
+        if options := [option for name, option in OPTIONS_OF_TIMES[2:] if times.get(name) is not None]:
             raise InputError(f"{options[0]} is for one log: leave it out for --assignments and --events")
-        return read_assigned(assignments, events, columns=roles or None, window=window)
+        return read_assigned(assignments, events, columns=roles or None, window=window, clock=_clock_of(times))
     if source is None:
         raise InputError("give a log, or two tables with --assignments and --events")
     if window is not None:

@@ -108,6 +108,16 @@ def test_an_interval_of_95_percent_is_two_standard_errors_to_either_side() -> No
         assert half == pytest.approx(1.96 * point.error / point.value, rel=0.1)
 
 
+def test_no_click_at_a_position_is_no_certainty_that_nobody_looks() -> None:
+    import polars as pl
+
+    shuffled = rs.simulate("log", users=400, items=6, policy="TopShuffle(top=6)", seed=1).log
+    clicks = pl.when(pl.col("position") == 4).then(0).otherwise(pl.col("click")).alias("click")
+    fourth = rs.position_bias(shuffled.with_columns(clicks), "randomised(top=6)", rounds=20).points[3]
+    assert fourth.value == 0
+    assert fourth.bounds.reason == "no item was clicked at the position"
+
+
 def test_a_log_without_swaps_is_refused_with_the_reason() -> None:
     found = rs.position_bias(fixed())
     assert (found.exit_code, found.validity.holds, found.points) == (4, False, [])

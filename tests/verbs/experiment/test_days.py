@@ -222,6 +222,15 @@ def test_the_command_looks_by_day(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "CTR by day" in capsys.readouterr().out
 
 
+def test_one_user_in_a_half_says_nothing_of_a_change() -> None:
+    log = pl.DataFrame({
+        "user": [1, 2, 3, 4, 5, 6, 7], "variant": list("ABABABA"), "spent": [10.0, 20.0, 10.1, 20.2, 10.2, 6.0, -7.0],
+        "time": [*[date(2024, 3, 1)] * 5, date(2024, 3, 2), date(2024, 3, 2)],
+    })  # fmt: skip
+    (change,) = rs.experiment(log, "Mean(spent)", by="day").to_dicts("change")
+    assert change["relative_change_p_value"] is None
+
+
 def test_effects_cumulated_over_days_end_with_the_whole_experiment() -> None:
     found = rs.experiment(rs.simulate("experiment", users=400, seed=3, truth=0).log, "CTR", by="day")
     assert found.days is not None

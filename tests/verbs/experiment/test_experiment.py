@@ -210,7 +210,9 @@ def test_a_table_of_totals_is_not_taken_for_users() -> None:
 def test_the_test_of_the_split_is_named() -> None:
     table = users(seed=3, count=300)
     three = table.with_columns(variant=pl.Series(list("ABC") * 100))
-    for log, name in ((table, "binomial test"), (three, "chi-square test")):
+    four = table.with_columns(variant=pl.Series(list("ABCD") * 75))
+    several = "binomial tests, Bonferroni-corrected"  # fewer than 100 users each
+    for log, name in ((table, "binomial test"), (three, "chi-square test"), (four, several)):
         assert rs.experiment(log, "Mean(revenue)").sample_ratio.record()["test"] == name
 
 
@@ -324,6 +326,9 @@ def test_what_is_wrong_with_the_log_is_told_by_the_codes_of_check(monkeypatch: p
     assert set(found) - sound == {"RS604"}
     assert {"RS604"} <= {row["code"] for row in rs.check(broken).to_dicts()}
     assert "7 rows repeat an item" in found["RS604"].message
+    thrice = pl.concat([broken, lists.head(5), lists.head(5)])  # 17 rows of 7 lists, of which three are named
+    assert "in 7 lists" in (text := rs.check(thrice).to_markdown())
+    assert " · 4 more" in text
     monkeypatch.setattr("rankscope.experiments.variants.MAX_ROWS_FOR_GROUPED_CHECKS", len(log))
     assert "RS604" not in {
         caution.code for caution in rs.experiment(broken, "CTR").warnings
@@ -407,7 +412,8 @@ def test_if_all_users_had_all_variants_nothing_can_be_compared() -> None:
     table = users(seed=5)
     both = pl.concat([table.with_columns(variant=pl.lit(name)) for name in "AB"])
     with pytest.raises(
-        DataError, match=r"each user has rows of several variants \(A and B\), which leaves nothing to compare"
+        DataError,
+        match=r"each user has rows of several variants \(A and B\), which leaves nothing to compare.*columns='NAME=unit_id'",
     ):
         rs.experiment(both, "Mean(revenue)")
 
@@ -462,6 +468,19 @@ def test_a_metric_without_anything_below_the_line() -> None:
     table = users(seed=23).with_columns(none=pl.lit(0.0))
     with pytest.raises(DataError, match=r"Ratio\(orders, none\)"):
         rs.experiment(table, "Ratio(orders, none)")
+
+
+def test_a_metric_without_a_unit_is_refused_in_words_with_a_cut_too() -> None:
+    table = users(seed=3, count=40).with_columns(nothing=pl.lit(None, pl.Float64), zero=pl.lit(0.0))
+    for metric, said in (
+        ("Mean(nothing)", "Mean(nothing): A has fewer than two users with a value"),
+        ("Ratio(revenue, zero)", "Ratio(revenue, zero): A has no zero"),
+        ("Attribute(nothing)", "Attribute(nothing): A has no users with a value"),
+    ):
+        for cut in (None, 0.9):
+            with pytest.raises(DataError) as error:
+                rs.experiment(table, ["Mean(revenue)", metric], winsorise=cut)
+            assert str(error.value) == said
 
 
 def test_a_cut_that_would_leave_nothing_is_not_made_and_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -327,6 +328,17 @@ def ask(app: InterleavedSearch, method: str, path: str, query: str = "", body: A
 
     asyncio.run(app({"type": "http", "method": method, "path": path, "query_string": query.encode()}, receive, send))
     return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_traffic_without_an_upper_end_is_null_in_json() -> None:
+    log = rs.simulate("log", users=60, quality=(0.4, 0.7), seed=5, interleave=True).log
+    for found in (rs.interleaving(log), rs.power(log, design="interleaving", lift=[0.02])):
+        assert isinstance(found, rs.InterleavingPlan | rs.Interleaving)
+        assert found.traffic is not None
+        endless = replace(found, traffic=replace(found.traffic, high=math.inf))
+        document = json.loads(endless.to_json())
+        ends = document.get("ab_test") or document["conventions"]
+        assert [end for name, end in ends.items() if name.endswith("ci_upper")] == [None]
 
 
 def test_simulated_traffic_through_the_example_server(tmp_path: Path) -> None:

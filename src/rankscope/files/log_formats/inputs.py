@@ -206,11 +206,13 @@ def input_of(source: Any, keys: Sequence[str]) -> LogInput | None:
         part = _part_of(source)
         return LogInput(part.label, (part,), _arrays(part))
     if isinstance(source, Mapping):
-        if not any(_is_part(source[key]) for key in keys if key in source):
+        if not any(is_part(source[key]) for key in keys if key in source):
             return LogInput("log", (), source)
         return LogInput("log", tuple(_named_parts(source)), keyed=True)
     if isinstance(source, pl.LazyFrame) or (speaks_arrow(source) and not isinstance(source, pl.Series)):
         return LogInput("log", (LogPart("log", "log", frame=source),))
+    if isinstance(source, list | tuple) and source and is_part(source):
+        return LogInput("log", (LogPart("log", "log", objects=list(source)),))
     return None
 
 
@@ -234,7 +236,8 @@ def _arrays(part: LogPart) -> Mapping[str, Any] | None:
     return dict(arrays) if arrays is not None else None
 
 
-def _is_part(value: Any) -> bool:
+def is_part(value: Any) -> bool:
+    """True for a table: a path, a data frame or a list of objects; False for a column."""
     if isinstance(value, list | tuple):
         return all(isinstance(one, Mapping) for one in value)
     one_column = isinstance(value, pl.Series) or getattr(value, "ndim", 2) == 1
@@ -245,7 +248,7 @@ def _named_parts(source: Mapping[Any, Any]) -> Iterator[LogPart]:
     for key, value in source.items():
         if isinstance(value, Mapping):
             yield from _named_parts(value)
-        elif not _is_part(value):
+        elif not is_part(value):
             expected = "a path, a data frame or a list of objects is expected"
             raise InputError(f"log: {key} is of type {type(value).__name__}; {expected}")
         elif is_path(value):
@@ -406,11 +409,13 @@ class Clock:
 
 
 TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
-ZONE = r"(Z|[+-]\d\d:?\d\d)$"
+ZONE = r"[ T]?(Z|UTC|[+-]\d\d:?\d\d)$"
+HOURS = r"(T[\d:.]+)[ T]?[+-]\d\d$"  # a zone of hours only, which is no day of a month
 EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # smallest number in each unit: all after 1973
 EARLIEST = 1e8  # seconds to 1973: smaller numbers are days, steps or counts
 FIRST_DATE, LAST_DATE = 19_000_101, 21_001_231  # dates as whole numbers
-FIRST, LAST = -62_135_596_800e6, 253_402_300_799e6  # microseconds to the years 1 and 9999, between which there are days
+DATES = {1: "%Y%m%d", 10**4: "%Y%m%d%H%M", 10**6: "%Y%m%d%H%M%S"}  # forms of whole numbers, by the size of a day
+FIRST, LAST = -62_135_596_800e6, 4_133_980_800e6 - 1  # microseconds to the years 1 and 2100
 
 
 @dataclass(frozen=True, eq=False)
@@ -536,11 +541,12 @@ def _numeric_times(rows: LogRows, name: str, number: pl.Expr, ends: pl.DataFrame
     if ends["largest"].null_count():
         return _since_1970(number, 0.0), []
     least, largest = map(float, ends.row(0))
-    if least >= FIRST_DATE and largest <= LAST_DATE:
-        date = (
-            number.cast(pl.Int64, strict=False).cast(pl.String).str.to_datetime("%Y%m%d", time_unit="us", strict=False)
-        )
-        return date.dt.replace_time_zone("UTC"), [f"column {name} holds dates like {largest:.0f}: read as UTC"]
+    for day, form in DATES.items():
+        if least >= FIRST_DATE * day and largest < (LAST_DATE + 1) * day:
+            date = (
+                number.cast(pl.Int64, strict=False).cast(pl.String).str.to_datetime(form, time_unit="us", strict=False)
+            )
+            return date.dt.replace_time_zone("UTC"), [f"column {name} holds dates like {largest:.0f}: read as UTC"]
     if abs(largest) < EARLIEST:
         raise InputError(
             f"{rows.source.label}: column {name} holds numbers up to {words.amount(largest)}, too small for times after 1973; {EXPECTS['time']}"
@@ -559,13 +565,13 @@ def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Exp
     text = pl.col(name).str.strip_chars().str.replace(" ", "T", literal=True)
     known = ~text.str.to_lowercase().is_in(UNDEFINED)
     number = text.cast(pl.Float64, strict=False)
-    zoned = text.str.contains(ZONE) & number.is_null()
+    zoned = (text.str.contains(ZONE) | text.str.contains(HOURS)) & number.is_null()
     facts = rows.collect(rows.frame.select(number.min().alias("least"), number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
         (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
     with_zone, without = facts.select(pl.col("zoned", "naive").sum()).row(0)
-    bare = text.str.replace(ZONE, "")
+    bare = text.str.replace(ZONE, "").str.replace(HOURS, "$1")
     clock = pl.coalesce([bare.str.to_datetime(form, time_unit="us", strict=False) for form in TIMES])
-    offset = text.str.extract(r"([+-]\d\d):?\d\d$", 1).cast(pl.Int64, strict=False).fill_null(0) * 60 + (
+    offset = text.str.extract(r"([+-]\d\d)(?::?\d\d)?$", 1).cast(pl.Int64, strict=False).fill_null(0) * 60 + (
         text.str.extract(r"[+-]\d\d:?(\d\d)$", 1).cast(pl.Int64, strict=False).fill_null(0)
         * pl.when(text.str.contains(r"-\d\d:?\d\d$")).then(-1).otherwise(1)
     )

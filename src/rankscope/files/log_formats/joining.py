@@ -12,8 +12,14 @@ from rankscope.errors import InputError
 
 # columns of true and false, and a time: no column of an input is called so
 BEFORE, EVENT, MET = (" before", " event", " assigned")
-UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-WINDOW = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d|w)[a-z]*")
+UNITS = {
+    "sec": "seconds",
+    "m": "minutes",
+    "min": "minutes",
+    "hr": "hours",
+}  # and each unit, with its first letter or without its s
+UNITS |= {short: unit for unit in ("seconds", "minutes", "hours", "days", "weeks") for short in (unit[0], unit[:-1])}
+WINDOW = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 
 
 def window_of(window: object) -> timedelta | None:
@@ -25,7 +31,8 @@ def window_of(window: object) -> timedelta | None:
     if window is None or isinstance(window, timedelta):
         return window
     match = WINDOW.fullmatch(str(window).strip().lower())
-    length = timedelta(**{UNITS[match[2]]: float(match[1])}) if match else timedelta()
+    unit = UNITS.get(match[2] if len(match[2]) == 1 else match[2].removesuffix("s")) if match else None
+    length = timedelta(**{unit: float(match[1])}) if match and unit else timedelta()
     if not length:
         raise InputError(f"window={window!r}: write a number above 0 with its unit, like 7d, 24h or 90min")
     return length

@@ -21,8 +21,8 @@ from rankscope.verbs.check.rules import applies, findings_of, select_rules
 from rankscope.words import option_named
 
 SINGLE = (
-    "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run; a single file is read as a log, "
-    "with columns such as item, user and click, and this file lacks them"
+    "no run was given: rankscope check QRELS RUN..., like rankscope check qrels.txt my.run; a single file is read as a log "
+    "if it has item, user and click (or other names: --columns 'NAME=ROLE')"
 )
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
 

@@ -24,7 +24,7 @@ def _message(finding: Finding) -> str:
     if not finding.places:
         return finding.message
     places = finding.places[:PLACES]
-    more = (finding.count or 0) - len(places)
+    more = (finding.lists or finding.count or 0) - len(places)
     rest = f" · {words.count(more)} more" if more > 0 else ""
     return f"{finding.message}: {' · '.join(places)}{rest}"
 

@@ -87,7 +87,7 @@ def _halves(variants: Variants, metric: OnlineMetric, units: UnitTotals) -> tupl
         covariance = float(shared.covariance(name)[0, 1])
         count = before.count + after.count - shared.count([name], [0, 1])
         changes[name] = _change(before, after, covariance, count)
-        if min(before.mean - CLEAR * before.error, after.mean - CLEAR * after.error) > 0:
+        if all(half.mean - CLEAR * half.error > 0 for half in (before, after)):  # of one unit the error is unknown
             growths[name] = _change(_logarithm(before), _logarithm(after), covariance / before.mean / after.mean, count)
     of = panels[0].measure
     measure = Measure(f"{metric}, late less early", metric.direction, unit=of.unit, decimals=of.decimals)

@@ -216,7 +216,8 @@ class Interleaving(ContrastResult):
     def json_header(self) -> dict[str, Any]:
         """Return the verdict, the check of the mixing, the measured traffic, the conventions and the inputs."""
         t = self.traffic
-        measured = t and {"multiplier": t.multiplier, "ci_lower": t.low, "ci_upper": t.high, "decay": t.decay}
+        names = ("multiplier", "ci_lower", "ci_upper", "decay")
+        measured = t and dict(zip(names, map(words.finite, (t.multiplier, t.low, t.high, t.decay)), strict=True))
         return {
             "verdict": list(self.sentences()), "conventions": self.conventions, "validity": self.lists.record(),
             "ab_test": measured, "inputs": list(map(input_record, self.inputs)),

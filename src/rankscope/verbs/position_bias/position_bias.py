@@ -131,7 +131,9 @@ def _bounds(
         if np.isnan(value) or len(drawn) < rounds / 2:
             out.append((Bounds.none("the position is not identified"), math.nan))
             continue
-        error = float(drawn.std(ddof=1))
+        if not (error := float(drawn.std(ddof=1))):
+            out.append((Bounds.none("no item was clicked at the position"), math.nan))
+            continue
         low, high = max(value - reach * error, 0.0), value + reach * error
         if (drawn > 0).all() and value > 0:
             low, high = (value * np.exp(sign * reach * float(np.log(drawn).std(ddof=1))) for sign in (-1, 1))

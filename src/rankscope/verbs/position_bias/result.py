@@ -246,7 +246,7 @@ class PositionBias(Result):
     def _agreement(self) -> Iterator[str]:
         """Yield the largest difference between two methods at a position."""
         spread = dict[int, float]()
-        for points in self.positions:
+        for points in self.positions[1:]:  # position 1 is the reference of all
             known = [point.value for point in points if not math.isnan(point.value)]
             if len(known) > 1:
                 spread[points[0].position] = max(known) - min(known)

@@ -113,7 +113,8 @@ class InterleavingPlan(Result):
         t = self.traffic
         return {
             **self.goal.record(), "design": "interleaving", "rankers": list(self.rankers), "units": t.units, "lists": t.lists, "observed_lift": self.observed,
-            "multiplier": t.multiplier, "multiplier_ci_lower": t.low, "multiplier_ci_upper": t.high, "decay": t.decay,
+            "multiplier": words.finite(t.multiplier), "multiplier_ci_lower": words.finite(t.low),
+            "multiplier_ci_upper": words.finite(t.high), "decay": t.decay,
         }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
