@@ -565,17 +565,21 @@ def _written_time(rows: LogRows, name: str, naive: str) -> tuple[pl.Expr, pl.Exp
     text = pl.col(name).str.strip_chars().str.replace(" ", "T", literal=True)
     known = ~text.str.to_lowercase().is_in(UNDEFINED)
     number = text.cast(pl.Float64, strict=False)
-    zoned = (text.str.contains(ZONE) | text.str.contains(HOURS)) & number.is_null()
+    hours = text.str.contains(HOURS)
+    zoned = (text.str.contains(ZONE) | hours) & number.is_null()
     facts = rows.collect(rows.frame.select(number.min().alias("least"), number.max().alias("largest"), (zoned & known).sum().alias("zoned"),
-        (known & ~zoned & number.is_null()).sum().alias("naive")))  # fmt: skip
+        (known & ~zoned & number.is_null()).sum().alias("naive"), hours.any().alias("hours")))  # fmt: skip
     with_zone, without = facts.select(pl.col("zoned", "naive").sum()).row(0)
-    bare = text.str.replace(ZONE, "").str.replace(HOURS, "$1")
+    bare = text.str.replace(ZONE, "") if with_zone else text
+    bare = bare.str.replace(HOURS, "$1") if facts["hours"].any() else bare
     clock = pl.coalesce([bare.str.to_datetime(form, time_unit="us", strict=False) for form in TIMES])
-    offset = text.str.extract(r"([+-]\d\d)(?::?\d\d)?$", 1).cast(pl.Int64, strict=False).fill_null(0) * 60 + (
-        text.str.extract(r"[+-]\d\d:?(\d\d)$", 1).cast(pl.Int64, strict=False).fill_null(0)
-        * pl.when(text.str.contains(r"-\d\d:?\d\d$")).then(-1).otherwise(1)
-    )
-    at = pl.when(zoned).then(clock - pl.duration(minutes=offset)).otherwise(clock).dt.replace_time_zone("UTC")
+    if with_zone:
+        offset = text.str.extract(r"([+-]\d\d)(?::?\d\d)?$", 1).cast(pl.Int64, strict=False).fill_null(0) * 60 + (
+            text.str.extract(r"[+-]\d\d:?(\d\d)$", 1).cast(pl.Int64, strict=False).fill_null(0)
+            * pl.when(text.str.contains(r"-\d\d:?\d\d$")).then(-1).otherwise(1)
+        )
+        clock = pl.when(zoned).then(clock - pl.duration(minutes=offset)).otherwise(clock)
+    at = clock.dt.replace_time_zone("UTC")
     at = pl.when(at.dt.year().is_between(1, 9999)).then(at)
     if with_zone or without:  # then a small number is one faulty cell, not a column of steps
         number = pl.when(number.abs() >= EARLIEST).then(number)
