@@ -195,7 +195,7 @@ def pooled(result: Result) -> Iterator[Section]:
 
 def cautions(result: Any) -> Iterator[Section]:
     """Yield the section of warnings."""
-    if warnings := list(getattr(result, "warnings", ())):
+    if warnings := list(result.warnings):
         notes = caution_notes(warnings, "the table below lists all")
         more = (warnings_table(warnings),) if len(notes) < len(warnings) else ()
         yield Section("warnings", "Caveats", (Notes(tuple(notes)), *more))

@@ -276,7 +276,7 @@ def _other_page(
         if isinstance(source, Comparison):
             return None
         _refuse_settled(None, None, of_log)
-        return page_of_result(source, title, command), list(getattr(source, "notes", ()))
+        return page_of_result(source, title, command), list(source.notes)
     reading = {"columns": options.get("columns")}
     if "plan" in of_log and not isinstance(source, Log):
         reading = read_plan(of_log["plan"]).reading(reading)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from operator import attrgetter, itemgetter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
@@ -374,8 +374,6 @@ class Design(Result):
     schema = "power/1"
     header = ("verdict", "conventions")
     views = (View("results", lambda design: design.columns(), lambda design: design.sizes),)
-    notes: ClassVar[Sequence[str]] = ()
-    warnings: ClassVar[Sequence[Caution]] = ()
 
     @property
     def conventions(self) -> dict[str, Any]:

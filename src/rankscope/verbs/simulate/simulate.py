@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 from rankscope import words
 from rankscope.behaviour.browsing import Browsing
 from rankscope.behaviour.policies import Fixed, LoggingPolicy, PlackettLuce
-from rankscope.blocks import Caution
 from rankscope.declared import one_of, whole_number
 from rankscope.engines.base import Order
 from rankscope.engines.top import top
@@ -211,8 +210,6 @@ class SimulatedLaunches(Result):
     made: Sequence[Mapping[str, Any]]
 
     schema: ClassVar[str] = "simulate_launches/1"
-    notes: ClassVar[Sequence[str]] = ()
-    warnings: ClassVar[Sequence[Caution]] = ()
     views: ClassVar[tuple[View, ...]] = (
         View(
             "results", (*(Col(name, head=name) for name in NAMES), Col("covariances")), lambda made: made.made, most=10
