@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from rankscope import words
@@ -446,20 +447,13 @@ class LogGate(GateResult):
         withheld = max((check.contrast.validity.exit_code for check in self.checks), default=0)
         return {**GateResult.codes, "withheld": withheld or (4 if self.of.kind.check == "support" else 3)}
 
-    @property
-    def noun(self) -> str:
-        """The noun for a unit."""
-        return self.of.noun
+    noun = property(attrgetter("of.noun"), doc="The noun for a unit.")
+    notes = property(attrgetter("of.notes"), doc="Messages about the log, the roll-up and slices.")
 
     @property
     def sample_ratio(self) -> SampleRatio | None:
         """The split of units over variants, or of first places over rankers, against the plan; None for policies."""
         return self.of.sample_ratio
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Messages about the log, the roll-up and slices."""
-        return self.of.notes
 
     @cached_property
     def warnings(self) -> list[Caution]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Column, NumberText
+from rankscope.blocks import Chart, Column, NumberText
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.interleaved import Interleaved
 from rankscope.experiments.traffic import Traffic, traffic_of
@@ -173,10 +172,10 @@ class PolicyPlan(LogPlan):
 
     caption = "If users differ as in this log."
 
-    @property
-    def noun(self) -> str:
-        """The name of a unit."""
-        return self.counterfactual.event_log.noun
+    noun = property(attrgetter("counterfactual.event_log.noun"), doc="The name of a unit.")
+    warnings = property(
+        attrgetter("counterfactual.cautions"), doc="Warnings about the log and its support for the policies."
+    )
 
     @property
     def exit_code(self) -> int:
@@ -196,11 +195,6 @@ class PolicyPlan(LogPlan):
     def notes(self) -> Sequence[str]:
         """Messages about the log."""
         return [*super().notes, *self.counterfactual.event_log.notes]
-
-    @cached_property
-    def warnings(self) -> Sequence[Caution]:
-        """The warnings about the log and its support for the policies."""
-        return self.counterfactual.cautions
 
     def sentences(self) -> Iterator[str]:
         """Yield the difference of each policy that the users at hand can show, and refusals."""

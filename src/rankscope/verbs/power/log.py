@@ -411,20 +411,9 @@ class ExperimentPlan(LogPlan):
 
     caption = "Both variants together, if users differ as in this log."
 
-    @property
-    def log(self) -> Log:
-        """The log that was read."""
-        return self.users.log
-
-    @property
-    def noun(self) -> str:
-        """The name of a unit."""
-        return self.users.arms.units.noun
-
-    @property
-    def remark(self) -> str:
-        """A remark if the log names no users."""
-        return self.users.arms.units.remark
+    log = property(attrgetter("users.log"), doc="The log that was read.")
+    noun = property(attrgetter("users.arms.units.noun"), doc="The name of a unit.")
+    remark = property(attrgetter("users.arms.units.remark"), doc="A remark if the log names no users.")
 
     @property
     def conventions(self) -> dict[str, Any]:
