@@ -192,7 +192,7 @@ def agree(
     ... )  # 2 of 3 pairs agree, 1 of 3 documents is shared
     (0.3333333333333333, 0.3333333333333333)
     """
-    chosen = [OfRankings.read(one) for one in _several(measures or USUAL)]
+    chosen = OfRankings.read_all(measures or USUAL)
     policies = Policies(ties=ties, depth=depth, duplicates=duplicates, columns=columns)
     if policies.ties not in ("trec", "docid", "input", "rank"):
         raise InputError(
@@ -225,10 +225,6 @@ def agree(
     conventions = {"depth": policies.depth, "ties": policies.ties, "measures": [str(one) for one in chosen]}
     notes = [note for run in tables for note in run.source.notes]
     return RankAgreement(pairs, panels, lacking, conventions, notes, per_query)
-
-
-def _several(measures: Any) -> Sequence[Any]:
-    return [measures] if isinstance(measures, str | type | OfRankings) else list(measures)
 
 
 def _tables(runs: Any, policies: Policies) -> list[Run]:

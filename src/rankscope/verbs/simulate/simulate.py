@@ -87,8 +87,7 @@ def simulate(  # noqa: PLR0913 - the options of the command line, each with its 
 def _policies(policy: Any, experiment: bool, interleave: bool) -> list[LoggingPolicy]:
     if policy is None:
         return [Fixed() if experiment or interleave else PlackettLuce()]
-    each = [policy] if isinstance(policy, str | type | LoggingPolicy) else list(policy)
-    out = list(dict.fromkeys(LoggingPolicy.read(one) for one in each))
+    out = list(dict.fromkeys(LoggingPolicy.read_all(policy)))
     if len(out) != 1 and (experiment or not out):
         raise InputError(f"policy={policy!r}: the variants of an experiment are shown by one policy; name one" if out else "policy=[]: name a policy, like Fixed")  # fmt: skip
     if interleave and out != [Fixed()]:
