@@ -674,7 +674,11 @@ def _span(numbers: Sequence[int]) -> str:
 
 def _passed(name: str, doc: str, without: Any = ()) -> Any:
     """Return a property of the scores of a result."""
-    return property(lambda result: without if result.scores is None else getattr(result.scores, name), doc=doc)
+
+    def passed(result: OfScores) -> Any:
+        return without if result.scores is None else getattr(result.scores, name)
+
+    return property(passed, doc=doc)
 
 
 class OfScores(Result):

@@ -425,7 +425,11 @@ class OfSource(Result):
         def source(self) -> Source:
             """The file or table."""
 
-    inputs = property(lambda result: [result.source], doc="The file or table that was read.")
+    @property
+    def inputs(self) -> Sequence[Source]:
+        """The file or table that was read."""
+        return [self.source]
+
     notes = property(attrgetter("source.notes"), doc="Messages of the reader.")
     header: ClassVar[tuple[str, ...]] = ("verdict", "conventions", "inputs")
 
