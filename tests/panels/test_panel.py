@@ -1,4 +1,4 @@
-"""Panels: what a test is given, one interval of a mean, and the same numbers from moments as from values."""
+"""Panels: what a test is given, one interval of a mean, and systems with units of their own."""
 
 from __future__ import annotations
 
@@ -234,12 +234,17 @@ def test_the_interval_of_a_geometric_mean_in_clusters_is_made_of_logarithms() ->
     assert bounds.upper == pytest.approx(min(math.exp(logs.mean() + reach), 1), rel=1e-9)
 
 
-# --- moments -------------------------------------------------------------------------------------------
+# --- units of their own -------------------------------------------------------------------------------------------
 
 
 def family(found: Panel, **method: Any) -> Family:
     first = found.systems[0]
     return Family([found], pairs_of(found.systems, first, False), method_of(**method), first)
+
+
+def of_own_units(**systems: Moments) -> Panel:
+    held = {name: Estimate.of(float(m.mean[0]), float(m.variance[0]), m.count) for name, m in systems.items()}
+    return Panel.of_estimates(Measure("clicks"), held)
 
 
 @settings(max_examples=30, deadline=None)
@@ -248,7 +253,7 @@ def test_variants_on_units_of_their_own_are_compared_by_welch(seed: int) -> None
     draws = np.random.default_rng(seed)
     control, variant = draws.normal(1, 1, 20 + seed % 30), draws.normal(1.3, 2, 25)
     held = [Moments.of(control), Moments.of(variant[:10]) + Moments.of(variant[10:])]
-    (c,) = family(Panel.of_moments(Measure("clicks"), ("control", "variant"), held)).contrasts
+    (c,) = family(of_own_units(control=held[0], variant=held[1])).contrasts
     expected = stats.ttest_ind(variant, control, equal_var=False)
     assert c.p_value == pytest.approx(expected.pvalue, rel=1e-8)
     interval = expected.confidence_interval(0.95)
@@ -258,36 +263,8 @@ def test_variants_on_units_of_their_own_are_compared_by_welch(seed: int) -> None
     assert c.queries == len(control) + len(variant)
 
 
-@settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 10_000), systems=st.integers(2, 4))
-def test_paired_moments_give_what_their_values_give(seed: int, systems: int) -> None:
-    draws = np.random.default_rng(seed)
-    values = draws.random(30) + draws.normal(0, 0.3, (systems, 30))
-    names = tuple(f"s{i}" for i in range(systems))
-    measure = Measure("AP")
-    of_values = family(Panel(measure, names, tuple(map(str, range(30))), values))
-    of_moments = family(Panel.of_moments(measure, names, Moments.of(values.T)))
-    for one, other in zip(of_values.contrasts, of_moments.contrasts, strict=True):
-        assert other.p_value == pytest.approx(one.p_value, rel=1e-8)
-        assert other.p_value_adjusted == pytest.approx(one.p_value_adjusted, rel=1e-8)
-        assert other.verdict == one.verdict
-        assert (other.bounds.lower, other.bounds.upper) == pytest.approx((one.bounds.lower, one.bounds.upper))
-    here, there = (f.panels[0].interval("s1") for f in (of_values, of_moments))
-    assert (here.lower, here.upper) == pytest.approx((there.lower, there.upper))
-
-
-def test_values_on_units_of_their_own_are_compared_by_welch() -> None:
-    values = np.full((2, 50), np.nan)
-    values[0, :20], values[1, 20:] = np.random.default_rng(0).random((2, 30))[0, :20], np.arange(30) / 30
-    found = Panel(Measure("clicks"), ("a", "b"), tuple(map(str, range(50))), values, paired=False)
-    (c,) = family(found).contrasts
-    expected = stats.ttest_ind(values[1, 20:], values[0, :20], equal_var=False)
-    assert c.p_value == pytest.approx(expected.pvalue, rel=1e-9)
-    assert "50 units" in c.sentence() or "No clear difference" in c.sentence()
-
-
-def test_moments_say_what_they_cannot_answer() -> None:
-    found = Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0, 4.0])] * 2)
+def test_estimates_say_what_they_cannot_answer() -> None:
+    found = of_own_units(a=Moments.of([1.0, 2.0, 4.0]), b=Moments.of([1.0, 2.0, 4.0]))
     with pytest.raises(InputError, match="the test sign is for systems that share units"):
         family(found, test="sign").contrasts  # noqa: B018
     with pytest.raises(InputError, match="the interval bca is for systems that share units"):
@@ -298,14 +275,6 @@ def test_moments_say_what_they_cannot_answer() -> None:
     with pytest.raises(DataError, match="no units in common"):
         c.paired  # noqa: B018
     assert (c.value, c.favourable) == (found.means["b"], None)
-    with pytest.raises(InputError, match="2 systems and moments of 1"):
-        Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0])])
-    with pytest.raises(InputError, match="1 systems and moments of 2"):
-        Panel.of_moments(Measure("clicks"), ("a",), Moments.of([[1.0, 2.0], [2.0, 4.0]]))
-    with pytest.raises(
-        InputError, match="2 systems and moments of 2"
-    ):  # moments of two that go together are not a list
-        Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([[1.0, 2.0], [2.0, 4.0]])])
 
 
 def test_merit_is_by_the_mean_in_the_direction_of_the_measure() -> None:
@@ -329,13 +298,13 @@ def test_no_variance_leaves_all_degrees_of_freedom() -> None:
     assert (found.mean, found.error, found.freedom) == (1.0, 0.0, 3.0)
 
 
-def test_a_pair_of_moments_has_no_undefined_units() -> None:
-    (c,) = family(Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0, 4.0])] * 2)).contrasts
+def test_a_pair_of_estimates_has_no_undefined_units() -> None:
+    (c,) = family(of_own_units(a=Moments.of([1.0, 2.0, 4.0]), b=Moments.of([1.0, 2.0, 4.0]))).contrasts
     assert (c.pair.higher, c.pair.lower, c.pair.undefined_for_one, c.pair.by_unit) == (0, 0, 0, False)
 
 
 def test_a_system_with_one_unit_tells_nothing_of_the_spread_within() -> None:
     gap = np.nan
     values = np.array([[1.0, 2.0, 4.0, gap], [gap, gap, gap, 5.0]])
-    found = Panel(Measure("clicks"), ("a", "b"), ("q1", "q2", "q3", "q4"), values, paired=False)
+    found = Panel(Measure("clicks"), ("a", "b"), ("q1", "q2", "q3", "q4"), values)
     assert _within(found) == pytest.approx(7 / 3)  # 1, 2 and 4

@@ -725,9 +725,9 @@ def test_check_check_scale_of() -> None:
 
 def test_check_rules_metrics_weight_below() -> None:
     from rankscope.metrics import nDCG
-    from rankscope.verbs.check.rules.metrics import weight_below
+    from rankscope.metrics.rank_weights import weight_below
 
-    assert round(weight_below(nDCG @ 100, 100), 2) == 0.78
+    assert round(weight_below((nDCG @ 100).discounts(np.arange(1, 101))), 2) == 0.78
 
 
 def test_compare_charts_slug() -> None:

@@ -70,9 +70,9 @@ def signed_cell(value: float) -> Value:
     return number_cell(words.number(value, sign=True, digits=4), value)
 
 
-def interval_cell(c: Contrast, bounds: Bounds | None = None) -> Value:
-    """Return an interval of the difference, by default the corrected one; None if there is none."""
-    bounds = c.shown if bounds is None else bounds
+def interval_cell(c: Contrast) -> Value:
+    """Return the corrected interval of the difference; None if there is none."""
+    bounds = c.shown
     if not bounds.known:
         return None
     digits = c.panel.measure.decimals
@@ -80,9 +80,9 @@ def interval_cell(c: Contrast, bounds: Bounds | None = None) -> Value:
     return bounds.around(c.difference, text)
 
 
-def lift_cell(c: Contrast, lift: tuple[float, Bounds] | None = None) -> Value:
-    """Return a lift, by default with the corrected interval; None if the difference has an interval and the lift has none."""
-    value, bounds = c.relative_adjusted if lift is None else lift
+def lift_cell(c: Contrast) -> Value:
+    """Return the lift; None if the difference has a corrected interval and the lift has none."""
+    value, bounds = c.relative_adjusted
     return number_cell(words.relative(value, bounds.ends), value) if bounds.known or not c.bounds.known else None
 
 

@@ -1,4 +1,4 @@
-"""One measure of several systems on units, wherever it comes from: evaluated here, a table of scores, the moments of a log."""
+"""One measure of several systems on units, wherever it comes from: evaluated here, a table of scores, a log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from rankscope.inference.intervals import linearise, t
 from rankscope.inference.predicted import PowerTuning, Predictions
 from rankscope.lists import Array, exact_sum
 from rankscope.metrics import Metric
-from rankscope.moments import Moments
 from rankscope.panels.method import require_own_units
 from rankscope.panels.pooled import Pool, bounds_of_pool, sample_of_pool, sample_of_pools
 from rankscope.panels.samples import NO_SAMPLE, SIGNS, Measure, bounds_of, logs_of, number_clusters, parts_of, sample_of
@@ -86,8 +85,7 @@ class PairedValues:
 class EstimatedPair:
     """Two systems of which the difference of the means is known, and its error, but no difference of a unit.
 
-    So it is where units are held as moments, and where each system has units of its own. ``run_sample`` and ``baseline_sample`` are
-    the two means with their errors.
+    So it is where each system has units of its own. ``run_sample`` and ``baseline_sample`` are the two means with their errors.
     """
 
     by_unit: ClassVar[bool] = False
@@ -134,11 +132,9 @@ Pair = PairedValues | EstimatedPair
 class Panel:
     """One measure of several systems on units: queries, users, impressions, events.
 
-    ``values`` is systems x units, NaN where undefined. ``paired`` says whether the systems share their units, as runs share queries;
-    variants of an experiment have users of their own. ``weights`` is like ``values``, where units weigh differently in the
-    mean; ``clusters`` numbers the cluster of each unit, where units come in such. Units too many to keep are held as ``moments``
-    instead: of paired systems one ``Moments`` with one column per system, of others one a system. What is no mean of units (a quantile)
-    is held as ``estimates``, one a system. Of a measure of the documents of all units
+    ``values`` is systems x units, NaN where undefined. ``weights`` is like ``values``, where units weigh differently in the
+    mean; ``clusters`` numbers the cluster of each unit, where units come in such. Systems with units of their own, as variants of an
+    experiment have users of their own, are held as ``estimates``, one a system. Of a measure of the documents of all units
     together, ``pools`` holds these for each system, and ``values`` what each unit adds. ``predicted`` is like ``values``, by a model, for
     these and other units: ``values`` of people correct its means.
 
@@ -153,8 +149,6 @@ class Panel:
     values: Array
     weights: Array | None = None
     clusters: Array | None = None
-    paired: bool = True
-    moments: tuple[Moments, ...] = field(default=())
     estimates: tuple[Estimate, ...] = field(default=())
     pools: tuple[Pool, ...] = field(default=())
     predicted: Array | None = None
@@ -173,29 +167,19 @@ class Panel:
             better=of.better,
             sign=SIGNS[of.better],
             reason="" if self.pools else NO_SAMPLE.get(of.aggregate, ""),
-            by_unit=self.paired and not (self.moments or self.estimates),
+            by_unit=not self.estimates,
         )
-
-    @classmethod
-    def of_moments(cls, measure: Measure, systems: Sequence[str], moments: Sequence[Moments] | Moments) -> Panel:
-        """A panel of moments: one ``Moments`` with one column per system where the systems are paired, else one a system."""
-        paired = isinstance(moments, Moments)
-        held = (moments,) if isinstance(moments, Moments) else tuple(moments)
-        columns = sum(len(part.mean) for part in held)
-        if columns != len(systems) or (not paired and len(held) != len(systems)):
-            raise InputError(f"{measure.name}: there are {len(systems)} systems and moments of {columns}")
-        return cls(measure, tuple(systems), (), np.empty((len(systems), 0)), paired=paired, moments=held)
 
     @classmethod
     def of_estimates(cls, measure: Measure, estimates: Mapping[str, Estimate]) -> Panel:
         """A panel of systems with separate units, each system with a known value and error."""
         empty = np.empty((len(estimates), 0))
-        return cls(measure, tuple(estimates), (), empty, paired=False, estimates=tuple(estimates.values()))
+        return cls(measure, tuple(estimates), (), empty, estimates=tuple(estimates.values()))
 
     # -- one system ----------------------------------------------------------------------------------
 
     def estimate(self, system: str) -> Sample | Estimate:
-        """The mean of a system and its error: what each unit adds to the mean, or of moments the two numbers alone."""
+        """The mean of a system and its error: what each unit adds to the mean, or the two numbers alone."""
         at = self.systems.index(system)
         if self.pools:
             return sample_of_pool(self.pools[at], self.clusters)
@@ -204,16 +188,12 @@ class Panel:
             return PowerTuning.of(values).sample(values)
         if self.estimates:
             return self.estimates[at]
-        if not self.moments:
-            weights = None if self.weights is None else self.weights[at]
-            return sample_of(parts_of(self.measure, self.values[at], weights), self.clusters, weights)
-        held = self.moments[0] if self.paired else self.moments[at]
-        column = at if self.paired else 0
-        return Estimate.of(float(held.mean[column]), float(held.variance[column]), held.count)
+        weights = None if self.weights is None else self.weights[at]
+        return sample_of(parts_of(self.measure, self.values[at], weights), self.clusters, weights)
 
     def interval(self, system: str, level: float = 0.95) -> Bounds:
         """The interval of the mean of a system, clipped to the range of the measure."""
-        if self.moments or self.estimates or self.predicted is not None:
+        if self.estimates or self.predicted is not None:
             return t().of(self.estimate(system), level).clipped(*self.measure.range)
         at = self.systems.index(system)
         if self.pools:
@@ -306,14 +286,9 @@ class Panel:
         return np.asarray(here if even else here / exact_sum(here) + there / exact_sum(there))
 
     def pair_of_means(self, run: str, baseline: str) -> EstimatedPair:
-        """Two systems by their means alone, as where moments are held, or units are their own."""
+        """Two systems by their means alone, as where each has units of its own."""
         each = self.estimate(run), self.estimate(baseline)
-        if not (self.paired and self.moments):
-            return EstimatedPair(Estimate.between(*each), *each)
-        held = self.moments[0]
-        factors = np.zeros(len(self.systems))
-        factors[[self.systems.index(run), self.systems.index(baseline)]] = 1.0, -1.0
-        return EstimatedPair(Estimate.of(*held.combine(factors), held.count), *each)
+        return EstimatedPair(Estimate.between(*each), *each)
 
     # -- all systems ---------------------------------------------------------------------------------
 

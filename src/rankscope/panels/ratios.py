@@ -194,16 +194,14 @@ def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[Ratio]
     return ratios
 
 
-def deviation_of_units(units: Moments, covariates: int = 0) -> tuple[float, float]:
-    """The value of all units together, and the standard deviation between them of what it is made of, less what covariates explain.
+def deviation_of_units(units: Moments) -> tuple[float, float]:
+    """The value of all units together, and the standard deviation between them of what it is made of.
 
     >>> value, deviation = deviation_of_units(Moments.of([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, 1.0]]))
     >>> value, round(deviation, 4)
     (0.5, 0.5774)
     """
     value, factors = linearise_ratio(units, 0, 1)
-    for i, coefficient in enumerate(_coefficients(units, covariates)[0].tolist()):
-        factors = factors - coefficient * linearise_ratio(units, 2 + 2 * i, 3 + 2 * i)[1]
     return value, math.sqrt(units.variance_of(factors))
 
 

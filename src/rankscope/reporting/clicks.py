@@ -51,8 +51,5 @@ def headline(result: PositionBias | ClickModels) -> str:
 def sections(*results: Result) -> Iterator[Section]:
     """Yield the choices of charts and tables of results, and their warnings."""
     for result in results:
-        charts = {chart.name: chart for chart in result.charts()}
-        for choice in OF_BIAS if isinstance(result, PositionBias) else OF_MODELS:
-            if (section := choice.section(result, charts, ())) is not None:
-                yield section
+        yield from experiments.chosen(OF_BIAS if isinstance(result, PositionBias) else OF_MODELS, result)
         yield from experiments.cautions(result)

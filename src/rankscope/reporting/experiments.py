@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -173,13 +173,18 @@ OF_EXPERIMENT = (
 )  # fmt: skip
 
 
+def chosen(choices: Iterable[Choice], result: Result, order: tuple[str, ...] = ()) -> Iterator[Section]:
+    """Yield the sections of the choices that have content."""
+    charts = {chart.name: chart for chart in result.charts()}
+    for choice in choices:
+        if (section := choice.section(result, charts, order)) is not None:
+            yield section
+
+
 def sections(experiment: Experiment) -> Iterator[Section]:
     """Yield the sections of an experiment, all folded if the split is invalid, with cautions last."""
-    charts = {chart.name: chart for chart in experiment.charts()}
-    for choice in OF_EXPERIMENT:
-        section = choice.section(experiment, charts, experiment.variants.names)
-        if section is not None:
-            yield section if experiment.validity.holds else replace(section, folded=True)
+    for section in chosen(OF_EXPERIMENT, experiment, experiment.variants.names):
+        yield section if experiment.validity.holds else replace(section, folded=True)
     yield from cautions(experiment)
 
 
@@ -195,7 +200,7 @@ def pooled(result: Result) -> Iterator[Section]:
 
 def cautions(result: Any) -> Iterator[Section]:
     """Yield the section of warnings."""
-    if warnings := list(getattr(result, "warnings", ())):
+    if warnings := list(result.warnings):
         notes = caution_notes(warnings, "the table below lists all")
         more = (warnings_table(warnings),) if len(notes) < len(warnings) else ()
         yield Section("warnings", "Caveats", (Notes(tuple(notes)), *more))

@@ -34,11 +34,9 @@ def sections(result: Compared) -> Iterator[Section]:
     """Yield the warnings, open if there are any, and then the choices of charts and tables."""
     for section in experiments.cautions(result):
         yield replace(section, title="Can this log answer?")
-    charts = {chart.name: chart for chart in result.charts()}
-    for choice in OF_ESTIMATES if isinstance(result, Estimates) else OF_INTERLEAVING:
-        chosen = choice.section(result, charts, ())
-        if chosen is not None and (choice.name != "graph" or len(result.systems) > 2):
-            yield chosen
+    for section in experiments.chosen(OF_ESTIMATES if isinstance(result, Estimates) else OF_INTERLEAVING, result):
+        if section.name != "graph" or len(result.systems) > 2:
+            yield section
 
 
 def verdicts(result: Compared) -> tuple[Verdict, ...]:
@@ -49,8 +47,7 @@ def verdicts(result: Compared) -> tuple[Verdict, ...]:
 
 def title_of(result: Compared) -> str:
     """Return the systems: ``uniform, estimated from the log of bts``."""
-    source = result.inputs[0] if isinstance(result, Interleaving) else result.event_log.log.source
-    label = source.label.rpartition("/")[2]
+    label = result.source.label.rpartition("/")[2]
     if isinstance(result, Interleaving):
         return f"{' against '.join(result.systems)}, interleaved in {label}"
     others = (

@@ -226,11 +226,7 @@ def _agreement_of_results(first: Any, second: Any) -> OnlineAgreement | None:
 
 
 def _subject_and_agreement(
-    source: Any,
-    runs: Any,
-    metrics: Any,
-    options: Mapping[str, Any],
-    of_log: dict[str, Any],
+    source: Any, runs: Any, metrics: Any, options: Mapping[str, Any], of_log: dict[str, Any],
     progress: Callable[[str], None] | None,
 ) -> tuple[Subject[Any], OnlineAgreement | None]:  # fmt: skip
     """Return the subject of a page, and its agreement with users if a log has an experiment."""
@@ -260,12 +256,7 @@ def _subject_and_agreement(
 
 
 def _other_page(
-    source: Any,
-    runs: Any,
-    metrics: Any,
-    options: Mapping[str, Any],
-    of_log: Mapping[str, Any],
-    title: str | None,
+    source: Any, runs: Any, metrics: Any, options: Mapping[str, Any], of_log: Mapping[str, Any], title: str | None,
     command: str | None,
 ) -> tuple[Page, Sequence[str]] | None:  # fmt: skip
     """Return the page of a log or of a result other than scores or a comparison, and its notes; otherwise None."""
@@ -276,7 +267,7 @@ def _other_page(
         if isinstance(source, Comparison):
             return None
         _refuse_settled(None, None, of_log)
-        return page_of_result(source, title, command), list(getattr(source, "notes", ()))
+        return page_of_result(source, title, command), list(source.notes)
     reading = {"columns": options.get("columns")}
     if "plan" in of_log and not isinstance(source, Log):
         reading = read_plan(of_log["plan"]).reading(reading)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -673,18 +672,42 @@ def _span(numbers: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
+def _passed(name: str, doc: str, without: Any = ()) -> Any:
+    """Return a property of the scores of a result."""
+
+    def passed(result: OfScores) -> Any:
+        return without if result.scores is None else getattr(result.scores, name)
+
+    return property(passed, doc=doc)
+
+
 class OfScores(Result):
-    """A result made of scores: it has their conventions and the health of their data."""
+    """A result made of scores, if there are some: it has their conventions and the health of their data."""
 
     if TYPE_CHECKING:
 
         @property
-        def scores(self) -> Scores:
+        def scores(self) -> Scores | None:
             """The scores of the result."""
 
-    conventions = property(attrgetter("scores.conventions"), doc="The policies under which the numbers were computed.")
-    notes = property(attrgetter("scores.notes"), doc="Notes from reading the inputs.")
-    warnings = property(attrgetter("scores.warnings"), doc="Warnings about the data and the numbers.")
-    inputs = property(attrgetter("scores.inputs"), doc="The files and tables that were read.")
-    data_health = property(attrgetter("scores.data_health"), doc="The state of the data, by run.")
+    conventions = _passed("conventions", "The policies under which the numbers were computed.", {})
+    notes = _passed("notes", "Notes from reading the inputs.")
+    warnings = _passed("warnings", "Warnings about the data and the numbers.")
+    inputs = _passed("inputs", "The files and tables that were read.")
+    data_health = _passed("data_health", "The state of the data, by run.", {})
     header: ClassVar[tuple[str, ...]] = ("conventions", "inputs")
+
+
+class OfRequest(Result):
+    """A result of runs that were scored as a ``request`` asks; None if they were not scored."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def request(self) -> Request | None:
+            """The metrics and the policies."""
+
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """The policies under which runs were scored."""
+        return {} if self.request is None else self.request.conventions()

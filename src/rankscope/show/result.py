@@ -38,6 +38,8 @@ from rankscope.words import in_caller_syntax
 if TYPE_CHECKING:
     import polars as pl
 
+    from rankscope.tables import Source
+
 Shown = Block | Chart
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex")
@@ -161,7 +163,7 @@ HEADER: dict[str, Callable[[Any], Any]] = {  # keys of JSON that are not simply 
     "verdict": lambda result: list(result.sentences()),
     "summary": lambda result: list(result.sentences()),
     "metric": lambda result: str(result.metric),
-    "conventions": lambda result: dict(getattr(result, "conventions", {})),
+    "conventions": lambda result: dict(result.conventions),
     "inputs": lambda result: list(map(input_record, result.inputs)),
     "notes": lambda result: list(result.notes),
 }
@@ -176,6 +178,18 @@ def _renamed(old: str, new: str) -> Callable[..., Any]:
 
     method.__name__, method.__doc__ = old, f"Call ``{new}``, the new name (deprecated)."
     return method
+
+
+class Absent:
+    """What an attribute of a result is if the result has none of it. Unlike a value of the class, it is no default of a field."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __get__(self, result: Any, of: type) -> Any:
+        if result is None:
+            raise AttributeError
+        return self.value
 
 
 class Result:
@@ -202,7 +216,7 @@ class Result:
         ""  # an attribute and view with rows for below those of the main table, in JSON lines and CSV
     )
 
-    if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
+    if TYPE_CHECKING:  # fields or properties of the subclass
 
         @property
         def conventions(self) -> Mapping[str, Any]:
@@ -215,6 +229,9 @@ class Result:
         @property
         def warnings(self) -> Sequence[Caution]:
             """Problems of the data that affect the numbers."""
+
+    else:
+        conventions, notes, warnings = Absent({}), Absent(()), Absent(())
 
     def json_header(self) -> Mapping[str, Any]:
         """Return the keys of JSON before the views: those that ``header`` declares."""
@@ -240,7 +257,7 @@ class Result:
     def blocks(self, **options: Any) -> list[Shown]:
         """Return the result as it is printed: sentences, parts, cautions, small print and next step."""
         quiet = [Paragraph(line, quiet=True) for line in (" · ".join(self.small_print()), self.next_step()) if line]
-        foot = [*caution_block(getattr(self, "warnings", ())), *quiet]
+        foot = [*caution_block(self.warnings), *quiet]
         parts = [list(map(Paragraph, self.sentences())), *self.body(**options), foot]
         return [block for part in parts if part for block in (EMPTY, *part)][1:]
 
@@ -282,7 +299,7 @@ class Result:
         return {
             "schema": f"rankscope/{self.schema}", "rankscope": __version__, **self.json_header(),
             self.main: self.to_dicts(), **{name: self.to_dicts(name) for name in self.extra_views(**options)},
-            "warnings": [caution.as_dict() for caution in getattr(self, "warnings", ())],
+            "warnings": [caution.as_dict() for caution in self.warnings],
         }  # fmt: skip
 
     envelope, facts = _renamed("envelope", "json_document"), _renamed("facts", "json_header")
@@ -397,6 +414,24 @@ class Result:
 
     def _repr_html_(self) -> str | None:
         return fragment(blocks_in_caller_syntax(at_a_glance(list(self.blocks()), list(self.charts()))))
+
+
+class OfSource(Result):
+    """A result of one file or table, its ``source``: the input, with the notes of its reader."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def source(self) -> Source:
+            """The file or table."""
+
+    @property
+    def inputs(self) -> Sequence[Source]:
+        """The file or table that was read."""
+        return [self.source]
+
+    notes = property(attrgetter("source.notes"), doc="Messages of the reader.")
+    header: ClassVar[tuple[str, ...]] = ("verdict", "conventions", "inputs")
 
 
 def _are_mixed(cells: Iterable[Any]) -> bool:

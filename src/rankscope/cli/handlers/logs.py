@@ -12,16 +12,8 @@ from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 from rankscope.words import option_named
 
-OF_AA = (
-    "rounds",
-    "covariates",
-    "winsorise",
-    "clusters",
-    "test",
-    "alpha",
-    "columns",
-    "log_format",
-)  # only for simulate aa
+# options that are only for simulate aa
+OF_AA = ("rounds", "covariates", "winsorise", "clusters", "test", "alpha", "columns", "log_format")
 
 
 def position_bias(call: Call) -> int:

@@ -17,7 +17,6 @@ def fuse(call: Call) -> int:
 
     if call.out is None or call.out == "-":
         raise InputError(f"name a file for the fused run: {call.path} a.run b.run -o fused.run")
-    output.check_place(call.out, call.reads())
     call.check(of_result=False)
     fused = call.command.function(call.files, **call.options)
     path = write_run(fused, call.out)
@@ -33,7 +32,6 @@ def interleave(call: Call) -> int:
     if call.out is None or call.out == "-":
         raise InputError(f"name a file for the lists: {call.path} a.run b.run -o lists.jsonl")
     check_ending(call.out)
-    output.check_place(call.out, call.reads())
     call.check(of_result=False)
     mixed = call.command.function(call.files, **call.options)
     path = mixed.write(call.out)
@@ -45,7 +43,6 @@ def interleave(call: Call) -> int:
 
 def tune(call: Call) -> int:
     """Choose parameters, and write the runs that were asked for."""
-    _check_rankings(call, "ranking", "held_out")
     result = call.result()
     code = call.show(result)
     _write_ranking(call, "ranking", lambda: result.run)
@@ -72,7 +69,6 @@ def learn(call: Call) -> int:
 
     if len(call.runs) not in {1, 2}:
         raise InputError(f"give the training file, and the test file if there is one: {call.path} train.txt test.txt")
-    _check_rankings(call, "ranking", "saved_model")
     place, first = call.params["saved_model"], learners_of(call.options.get("learners", USUAL))[0]
     if place is not None and not first.saves:
         raise InputError(f"--model {place}: {first} has no file format: only boosted trees are saved")
@@ -97,7 +93,6 @@ def _reorder(call: Call, example: str) -> int:
         )
     if call.params["ranking"] is None and "qrels" not in call.options:
         raise InputError(f"name a file for the run, or judgments to score it: {call.path} my.run ... -o {example}")
-    _check_rankings(call, "ranking")
     call.check(of_result=False)
     call.say_settings()
     judged = "qrels" in call.options or call.params["metrics"]  # metrics that are set are for runs with judgments
@@ -106,11 +101,6 @@ def _reorder(call: Call, example: str) -> int:
     code = call.show(result)
     _write_ranking(call, "ranking", lambda: result.run)
     return code
-
-
-def _check_rankings(call: Call, *options: str) -> None:
-    for option in options:
-        output.check_place(call.params[option], call.reads())
 
 
 def _write_ranking(call: Call, option: str, make: Callable[[], Any], name: str | None = None) -> None:
@@ -128,15 +118,16 @@ def agree(call: Call) -> int:
     """Show how much the rankings of runs agree."""
     if len(call.files) < 2:
         raise InputError(f"agreement is of two runs or more: {call.path} a.run b.run")
-    output.check_place(call.out, call.reads())
-    call.check()
-    return call.show(call.command.function(call.files, **call.options))
+    return _of_files(call)
 
 
 def contexts(call: Call) -> int:
     """Show how good the contexts of questions are."""
     if not call.files:
         raise InputError(f"no table was given: {call.path} contexts.jsonl, with one row per question")
-    output.check_place(call.out, call.reads())
+    return _of_files(call)
+
+
+def _of_files(call: Call) -> int:
     call.check()
     return call.show(call.command.function(call.files, **call.options))

@@ -40,13 +40,13 @@ def reproduce(subject: Subject[Any], command: str | None) -> Section:
 
 def reproduce_result(result: Result, command: str | None) -> Section:
     """The facts of any other result: versions, conventions, inputs."""
-    stated = dict(getattr(result, "conventions", {})).items()
+    stated = result.conventions.items()
     conventions = [
         (name.replace("_", " "), str(value)) for name, value in stated if isinstance(value, str | int | float)
     ]
     inputs = [one for one in result.json_header().get("inputs", ()) if one]
     rows = [(str(one.get("path", "")), one.get("sha256") or NO_HASH) for one in inputs]
-    return _section(command, conventions, ("file", "SHA-256"), rows, list(getattr(result, "notes", ())))
+    return _section(command, conventions, ("file", "SHA-256"), rows, list(result.notes))
 
 
 def _section(

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Code, Heading, Paragraph
+from rankscope.blocks import EMPTY, Code, Heading, Paragraph
 from rankscope.declared import plain
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import Scores
@@ -94,8 +94,6 @@ class Advice(Result):
     qrels: str | None = None
     runs: Sequence[str] = ()
     own_cutoff: int | None = None
-    conventions: ClassVar[Mapping[str, Any]] = {}
-    warnings: ClassVar[Sequence[Caution]] = ()
 
     @property
     def primary(self) -> Metric:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Annotated, Any, ClassVar, Literal
@@ -16,12 +16,11 @@ from rankscope.declared import Declared, Param
 from rankscope.engines.base import Order
 from rankscope.engines.top import top
 from rankscope.errors import DataError, InputError
-from rankscope.files import run_of
 from rankscope.lists import Array
 from rankscope.lists.overlap import count_shared_by_depth, jaccard, kendall, rbo, rbo_by_query
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
-from rankscope.scoring.inputs import clean, distinct_names, label_of, named_runs, read_any
+from rankscope.scoring.fusing import read_tables
 from rankscope.scoring.policies import Policies
 from rankscope.tables import Run
 from rankscope.verbs.agree.result import RankAgreement
@@ -192,13 +191,13 @@ def agree(
     ... )  # 2 of 3 pairs agree, 1 of 3 documents is shared
     (0.3333333333333333, 0.3333333333333333)
     """
-    chosen = [OfRankings.read(one) for one in _several(measures or USUAL)]
+    chosen = OfRankings.read_all(measures or USUAL)
     policies = Policies(ties=ties, depth=depth, duplicates=duplicates, columns=columns)
     if policies.ties not in ("trec", "docid", "input", "rank"):
         raise InputError(
             in_caller_syntax(f"--ties {ties}: rankings are compared in one order: trec, docid, input or rank")
         )
-    tables = _tables(runs, policies)
+    tables = list(read_tables(runs, policies))
     if len(tables) < 2:
         raise InputError(f"agreement needs two runs or more, and {words.counted(len(tables), 'run')} was given")
     order = Order(policies.ties, policies.depth)
@@ -225,18 +224,6 @@ def agree(
     conventions = {"depth": policies.depth, "ties": policies.ties, "measures": [str(one) for one in chosen]}
     notes = [note for run in tables for note in run.source.notes]
     return RankAgreement(pairs, panels, lacking, conventions, notes, per_query)
-
-
-def _several(measures: Any) -> Sequence[Any]:
-    return list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
-
-
-def _tables(runs: Any, policies: Policies) -> list[Run]:
-    read = [(name, run_of(read_any("run", run, name, reading=policies))) for name, run in named_runs(runs)]
-    if policies.columns is not None:
-        policies.columns.refuse_absent()
-    labels = distinct_names([label_of(run, name, number) for number, (name, run) in enumerate(read, start=1)])
-    return [replace(clean(run, policies, "run").data, name=name) for name, (_, run) in zip(labels, read, strict=True)]
 
 
 def _rankings(run: Run, order: Order) -> Mapping[str, Ranking]:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Code, Facts, Heading, Paragraph
+from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
 from rankscope.declared import Lookup, doc_of, parameters, plain, required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
@@ -293,9 +293,6 @@ class _Explained(Result):
 
     schema = "metrics/1"
     formats = ("table", "json", "jsonl", "csv", "markdown")
-    conventions: ClassVar[Mapping[str, Any]] = {}
-    notes: ClassVar[Sequence[str]] = ()
-    warnings: ClassVar[Sequence[Caution]] = ()
 
     def json_document(self, **_: Any) -> dict[str, Any]:
         """Return the metrics for other programs, under ``metrics``."""

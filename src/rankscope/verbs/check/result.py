@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
+from rankscope.blocks import EMPTY, Code, Facts, Paragraph
 from rankscope.diagnostics.rule import Finding, Rule
 from rankscope.show.result import MAX_WARNINGS_OF_A_KIND, Col, Result, Shown, View
 from rankscope.words import by_caller, in_caller_syntax
@@ -177,9 +177,6 @@ class RuleBook(Result):
     )  # fmt: skip
 
     rules: Sequence[Rule]
-    conventions: ClassVar[Mapping[str, Any]] = {}
-    notes: ClassVar[Sequence[str]] = ()
-    warnings: ClassVar[Sequence[Caution]] = ()
 
     def json_document(self, **_: Any) -> dict[str, Any]:
         """The rules; there are no conventions and no warnings."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Column, Value
+from rankscope.blocks import Chart, Column, Value
 from rankscope.click_models.base import FittedModel
 from rankscope.click_models.files import save_model
 from rankscope.click_models.grades import Grades, grades_of
@@ -20,7 +20,7 @@ from rankscope.lists import Array
 from rankscope.logs.pages import ReadPages, grade_rows, query_weights
 from rankscope.panels.contrast_result import ContrastResult, columns_named
 from rankscope.panels.families import Family
-from rankscope.show.result import Col, Shown, View, input_record
+from rankscope.show.result import Col, OfSource, Shown, View
 from rankscope.store import write_file
 from rankscope.tables import FROM_CLICKS, Qrels, Source
 
@@ -88,7 +88,7 @@ def _models(result: Any) -> tuple[Col, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClickModels(ContrastResult):
+class ClickModels(OfSource, ContrastResult):
     """Click models on the same held-out sessions: which predicts clicks better, and how well each does.
 
     ``result["DBN", "log-likelihood"]`` is the contrast of a model with the baseline, per session. ``result.fitted["DBN"]`` is the fitted
@@ -107,8 +107,6 @@ class ClickModels(ContrastResult):
 
     schema = "clicks/1"
     system = "model"
-    header: ClassVar[tuple[str, ...]] = ("conventions",)
-    warnings: ClassVar[Sequence[Caution]] = ()
     views: ClassVar[tuple[View, ...]] = (
         View(
             "results",
@@ -203,15 +201,6 @@ class ClickModels(ContrastResult):
                 "smoothing": "beta prior of each attraction; its mean is the attraction that fits if all items are alike",
             },
         }  # fmt: skip
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Notes about the log."""
-        return self.source.notes
-
-    def json_header(self) -> Mapping[str, Any]:
-        """The verdict, the conventions and the input."""
-        return {"verdict": list(self.sentences()), **super().json_header(), "inputs": [input_record(self.source)]}
 
     def sentences(self) -> Iterator[str]:
         """Yield the contrast of each model with the baseline, and how models were tested."""

@@ -93,11 +93,12 @@ def _curve(
 
 def _chosen(measures: Any, dialect: str | None) -> tuple[list[ContextMeasure], list[str]]:
     if dialect is None:
-        return [ContextMeasure.read(one) for one in _several(measures or USUAL)], []
+        return ContextMeasure.read_all(measures or USUAL), []
     tools = {name: one for name, one in DIALECTS.items() if one.contexts}
     one_of("dialect", dialect, list(tools))
     tool, chosen, notes = tools[dialect], list[ContextMeasure](), []
-    for name in _several(measures or tuple(tool.contexts)):
+    names = measures or tuple(tool.contexts)
+    for name in [names] if isinstance(names, str | type | ContextMeasure) else names:
         theirs = tool.contexts.get(name) if isinstance(name, str) else None
         chosen.append(ContextMeasure.read(theirs.metric if theirs else name))
         notes += [f"{name} of {tool.tool} as {theirs.metric}: {theirs.because}"] if theirs else []
@@ -110,10 +111,6 @@ def _whole(table: WideTable, docs_text: Any) -> WideTable:
     passages = (one for question in table.questions for one in (*question.contexts, *question.evidence))
     texts = texts_of(docs_text, {one.document for one in passages if one.start is not None}).by_id
     return replace(table, questions=[with_documents(one, texts) for one in table.questions])
-
-
-def _several(measures: Any) -> Sequence[Any]:
-    return [measures] if isinstance(measures, str | type | ContextMeasure) else list(measures)
 
 
 def _named(tables: Any) -> list[tuple[str | None, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Caution, Chart, Column, Value
@@ -12,6 +11,7 @@ from rankscope.panels.contrast_result import ContrastResult, columns_named
 from rankscope.panels.families import Family
 from rankscope.rankers.diversifiers import Diversifier
 from rankscope.scoring.request import Request
+from rankscope.scoring.scores import OfRequest
 from rankscope.show.result import Col, View
 from rankscope.tables import Run
 
@@ -33,7 +33,7 @@ def _levels(diversification: Diversification) -> tuple[Col, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diversification(ContrastResult):
+class Diversification(OfRequest, ContrastResult):
     """A diversified ``run``, compared with the run before.
 
     ``found["alpha_nDCG@10"]`` is the contrast of a metric. ``levels`` have the means at other levels of diversity; empty without judgments.
@@ -69,11 +69,6 @@ class Diversification(ContrastResult):
     def diversifier_in_words(self) -> str:
         """The spelling of the diversifier, as JSON has it."""
         return str(self.diversifier)
-
-    @property
-    def conventions(self) -> Mapping[str, Any]:
-        """The policies under which runs were scored."""
-        return {} if self.request is None else self.request.conventions()
 
     def sentences(self) -> Iterator[str]:
         """Each metric, before and after."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from rankscope import words
@@ -15,7 +16,7 @@ from rankscope.panels.families import Family, SliceContrast
 from rankscope.panels.method import VALID, Method, Validity
 from rankscope.scoring.counterfactual import PolicyValue
 from rankscope.scoring.events import LOGGED, EventLog
-from rankscope.show.result import Col, Shown, View, caution_block, input_record
+from rankscope.show.result import Col, OfSource, Shown, View, caution_block
 
 Bins = Sequence[tuple[float, float, int]]
 
@@ -55,7 +56,7 @@ def _of_differences(estimates: Any) -> tuple[Col, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates(ContrastResult):
+class Estimates(ContrastResult, OfSource):
     """The values that other policies would have had, by each estimator, and whether the log supports them.
 
     ``found["new", "SNIPS"]`` is the contrast of a policy with the baseline, ``value_of("new", "SNIPS")`` its value with interval and
@@ -76,6 +77,7 @@ class Estimates(ContrastResult):
     logging: str = ""
 
     schema: ClassVar[str] = "estimate/1"
+    source = property(attrgetter("event_log.log.source"), doc="The file or table of the log.")
     system: ClassVar[str] = "policy"
     views: ClassVar[tuple[View, ...]] = (
         View("results", VALUES, lambda estimates: estimates.distinct, labels=2),
@@ -139,12 +141,7 @@ class Estimates(ContrastResult):
     @property
     def notes(self) -> Sequence[str]:
         """Notes about the log, and rows that were left out."""
-        return [*self.event_log.log.source.notes, *self.remarks]
-
-    def json_header(self) -> Mapping[str, Any]:
-        """The verdict, the conventions and the log."""
-        inputs = [input_record(self.event_log.log.source)]
-        return {"verdict": list(self.sentences()), "conventions": self.conventions, "inputs": inputs}
+        return [*self.source.notes, *self.remarks]
 
     # -- for people -----------------------------------------------------------------------------------
 

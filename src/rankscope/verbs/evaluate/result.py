@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import Caution
 from rankscope.engines.values import Values
 from rankscope.errors import InputError
 from rankscope.lists import Array
@@ -93,11 +92,6 @@ class BatchScores(Result):
         """What was assumed."""
         stated = self.request.conventions()
         return stated | ({"document_ids": "the place of a document in its list"} if self.ids_by_place else {})
-
-    @property
-    def warnings(self) -> Sequence[Caution]:
-        """None: ``evaluate`` looks at the data as well and has warnings about them."""
-        return ()
 
     def sentences(self) -> Iterator[str]:
         """The number of scored lists, and what was assumed."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from rankscope import words
@@ -80,6 +81,8 @@ class GateResult(Result):
     slice_notes: Sequence[str]
 
     schema = "gate/1"
+    header: ClassVar[tuple[str, ...]] = ("status", "exit_code", "sentence", "rule", "settings", "conventions")
+    settings: ClassVar[None] = None  # the command line has them in a file
     codes: ClassVar[Mapping[Status, int]] = {"pass": 0, "fail": 1, "cannot tell": 4}
 
     @property
@@ -134,18 +137,12 @@ class GateResult(Result):
 
     # -- for programs -------------------------------------------------------------------------------
 
-    def json_header(self) -> dict[str, Any]:
-        """Return the verdict and its rule."""
+    @property
+    def rule(self) -> dict[str, Any]:
+        """The rule of the verdict, as JSON has it."""
         return {
-            "status": self.status,
-            "exit_code": self.exit_code,
-            "sentence": self.sentence,
-            "rule": {
-                "fail_on": self.fail_on, "alpha": self.method.alpha, "interval": str(self.method.interval or "t"),
-                "test": self.tests, "correction": str(self.method.correction), "comparisons": self.tested,
-            },
-            "settings": None,  # the command line has them in a file
-            "conventions": dict(self.conventions),
+            "fail_on": self.fail_on, "alpha": self.method.alpha, "interval": str(self.method.interval or "t"),
+            "test": self.tests, "correction": str(self.method.correction), "comparisons": self.tested,
         }  # fmt: skip
 
     def json_document(self, *, settings: str = "", **options: Any) -> dict[str, Any]:
@@ -298,6 +295,7 @@ class Gate(GateResult, OfScores):
     scores: Scores
     stored_baseline: StoredBaseline | None = None
 
+    header = (*GateResult.header, "provenance", "data_health", "notes")
     views = (View("results", _run_columns, lambda gate: gate.checks, labels=lambda gate: 1 + gate.has_slices),)
 
     @property
@@ -338,11 +336,6 @@ class Gate(GateResult, OfScores):
                 yield rule.caution(
                     metric=c.metric, count=c.left_out, run=self.candidate, baseline=self.baseline, queries=c.queries
                 )
-
-    def json_header(self) -> dict[str, Any]:
-        """Return the verdict, its rule, and its inputs."""
-        more = {"provenance": self.provenance, "data_health": self.scores.data_health, "notes": list(self.notes)}
-        return {**super().json_header(), **more}
 
     def _without_interval(self, check: Check) -> str:
         differ = f"{words.counted(check.queries, 'query')} {words.agree(check.differing, 'differs')}"
@@ -454,20 +447,13 @@ class LogGate(GateResult):
         withheld = max((check.contrast.validity.exit_code for check in self.checks), default=0)
         return {**GateResult.codes, "withheld": withheld or (4 if self.of.kind.check == "support" else 3)}
 
-    @property
-    def noun(self) -> str:
-        """The noun for a unit."""
-        return self.of.noun
+    noun = property(attrgetter("of.noun"), doc="The noun for a unit.")
+    notes = property(attrgetter("of.notes"), doc="Messages about the log, the roll-up and slices.")
 
     @property
     def sample_ratio(self) -> SampleRatio | None:
         """The split of units over variants, or of first places over rankers, against the plan; None for policies."""
         return self.of.sample_ratio
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Messages about the log, the roll-up and slices."""
-        return self.of.notes
 
     @cached_property
     def warnings(self) -> list[Caution]:

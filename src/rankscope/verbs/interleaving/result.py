@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from operator import attrgetter
+from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Column, NumberText
+from rankscope.blocks import Chart, Column, NumberText
 from rankscope.experiments.interleaved import PREFERENCE, Interleaved
 from rankscope.experiments.traffic import Traffic
 from rankscope.logs.rollup import UnitTotals
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.contrast_result import ContrastResult, columns_named, difference_cell, number_cell, value_cell
 from rankscope.panels.families import Family, SliceContrast, square
-from rankscope.show.result import Col, View, input_record
+from rankscope.show.result import Col, OfSource, View, input_record
 
 
 def _columns(interleaving: Any) -> tuple[Col, ...]:
@@ -75,7 +76,7 @@ class Edge:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Interleaving(ContrastResult):
+class Interleaving(ContrastResult, OfSource):
     """The ranker that users prefer, and by how much.
 
     ``found["A", "B", "preference"]`` is the contrast of two rankers: ``difference`` is the preference, above 0 if users prefer A. ``traffic`` is what
@@ -92,7 +93,7 @@ class Interleaving(ContrastResult):
     schema = "interleaving/1"
     system = "ranker"
     views = VIEWS
-    warnings: ClassVar[Sequence[Caution]] = ()
+    source = property(attrgetter("lists.log.source"), doc="The file or table of the log.")
 
     def lists_of(self, c: Contrast) -> int:
         """The number of lists with an event behind a contrast."""
@@ -126,11 +127,6 @@ class Interleaving(ContrastResult):
             ("interleaving", PREFERENCE, self.traffic.preference, one),
             ("A/B test", "clicks per list", self.traffic.difference, both),
         ]
-
-    @property
-    def inputs(self) -> Sequence[Any]:
-        """The source of the log."""
-        return [self.lists.log.source]
 
     @property
     def notes(self) -> Sequence[str]:

@@ -95,8 +95,6 @@ class LaunchList(Result):
     written: bool = False
 
     schema: ClassVar[str] = "launches/1"
-    notes: ClassVar[Sequence[str]] = ()
-    warnings: ClassVar[Sequence[Caution]] = ()
     views: ClassVar[tuple[View, ...]] = (
         View(
             "results",
@@ -139,7 +137,6 @@ class _OfRelations(Result):
     relations: Sequence[Relation]
 
     header: ClassVar[tuple[str, ...]] = ("verdict", "conventions")
-    notes: ClassVar[Sequence[str]] = ()
 
     @property
     def exit_code(self) -> int:

@@ -12,6 +12,7 @@ from rankscope.panels.contrast_result import ContrastResult, columns_named
 from rankscope.panels.families import Family
 from rankscope.rankers.learners import RankingModel
 from rankscope.scoring.request import Request
+from rankscope.scoring.scores import OfRequest
 from rankscope.show.result import Col, View
 
 MOST = 10  # features shown
@@ -27,7 +28,7 @@ class Importance:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Learning(ContrastResult):
+class Learning(OfRequest, ContrastResult):
     """Trained ``models`` by name, compared on test queries with the best single feature, the ``baseline``.
 
     ``learning["Linear", "nDCG@10"]`` is a contrast. ``runs`` has the rankings of the test queries, ``queries`` the numbers of training and test
@@ -67,11 +68,6 @@ class Learning(ContrastResult):
         ),
     )
     # fmt: on
-
-    @property
-    def conventions(self) -> Mapping[str, Any]:
-        """The policies under which runs were scored."""
-        return self.request.conventions()
 
     @property
     def trees(self) -> dict[str, int | None]:

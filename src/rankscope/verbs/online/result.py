@@ -14,7 +14,7 @@ from rankscope.inference.base import Bounds
 from rankscope.logs.base import OnlineMetric
 from rankscope.logs.health import LogHealth
 from rankscope.logs.metrics import Quantile
-from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
+from rankscope.show.result import Col, OfSource, Shown, View, caution_block
 from rankscope.tables import Source
 
 LINES = 4  # metrics that have a chart of their own
@@ -116,7 +116,7 @@ def _columns(*first: Col) -> tuple[Col, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OnlineValues(Result):
+class OnlineValues(OfSource):
     """Online metrics of a log: ``values`` over all of it, ``days``, ``positions`` and ``slices`` of parts.
 
     ``result["CTR"]`` is the value of a metric; ``result.values`` have intervals, too. ``unit`` is what counts as independent (a user;
@@ -125,6 +125,7 @@ class OnlineValues(Result):
     """
 
     schema: ClassVar[str] = "online/1"
+    header: ClassVar[tuple[str, ...]] = ("verdict", "conventions", "units", "inputs", "data_health")
     views: ClassVar[tuple[View, ...]] = (
         View("results", _columns(), lambda result: result.values),
         View("by_day", _columns(Col("day", of=lambda one: str(one.part), head="day")), lambda result: result.days, "By day", labels=2, held=lambda result: result.days),
@@ -173,21 +174,14 @@ class OnlineValues(Result):
         }
 
     @property
-    def notes(self) -> Sequence[str]:
-        """How the log was read."""
-        return self.source.notes
-
-    @property
     def warnings(self) -> Sequence[Caution]:
         """What is wrong with the log."""
         return active_cautions(self.health.facts, self.ignored)
 
-    def json_header(self) -> Mapping[str, Any]:
-        """How the numbers were made, what was read, and the state of the log."""
-        return {
-            "verdict": list(self.sentences()), **super().json_header(), "units": self.units, "inputs": [input_record(self.source)],
-            "data_health": {self.source.label: self.health.as_dict()},
-        }  # fmt: skip
+    @property
+    def data_health(self) -> Mapping[str, Any]:
+        """The state of the log."""
+        return {self.source.label: self.health.as_dict()}
 
     def sentences(self) -> Iterator[str]:
         """The first metric, what it is of, and what to know of it."""

@@ -71,10 +71,9 @@ def position_bias(  # noqa: PLR0913 - the options of the command line, each with
 def _methods(methods: Any) -> list[BiasEstimator]:
     if methods is None:
         return [cls() for cls in dict.fromkeys(BiasEstimator.catalogue.values())]
-    several = methods if isinstance(methods, list | tuple) else [methods]
-    if not several:
+    if not (chosen := dict.fromkeys(BiasEstimator.read_all(methods))):
         raise InputError("method: name one, like swaps")
-    return list(dict.fromkeys(BiasEstimator.read(one) for one in several))
+    return list(chosen)
 
 
 def _refuse_few(label: str, pages: Pages) -> None:

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Column, NumberText, Value
+from rankscope.blocks import Chart, Column, NumberText, Value
 from rankscope.click_models.bias import REMEDY
 from rankscope.errors import DataError
 from rankscope.inference.base import Bounds
 from rankscope.lists.examination import Examination
 from rankscope.panels.method import VALID, Validity
-from rankscope.show.result import Col, Result, Shown, View, input_record
+from rankscope.show.result import Col, OfSource, Shown, View
 from rankscope.store import write_file
 from rankscope.tables import Source
 
@@ -103,7 +103,7 @@ class Used:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PositionBias(Result):
+class PositionBias(OfSource):
     """The examination curve of a log: ``points`` by method and position, ``slices`` of parts of the log.
 
     ``checks`` has the ``Validity`` of each method. If no method is identified, ``exit_code`` is 4. ``result["swaps"]`` is the curve of
@@ -121,8 +121,7 @@ class PositionBias(Result):
     used: Sequence[Used] = ()
 
     schema: ClassVar[str] = "position-bias/1"
-    warnings: ClassVar[Sequence[Caution]] = ()
-    header: ClassVar[tuple[str, ...]] = ("conventions",)
+    header: ClassVar[tuple[str, ...]] = ("verdict", "conventions", "lists", "inputs")
     views: ClassVar[tuple[View, ...]] = (
         View("results", _columns(), lambda result: result.points, note=APART, labels=2),
         View("by_position", lambda result: result.side_by_side(), lambda result: result.positions, note=APART),
@@ -216,16 +215,6 @@ class PositionBias(Result):
             "unit": self.unit, "level": self.level,
             "in_words": {"examination": "relative to position 1", "interval": f"bootstrap over {words.plural(self.unit)}, normal on the scale of the logarithm"},
         }  # fmt: skip
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Notes about the log."""
-        return self.source.notes
-
-    def json_header(self) -> Mapping[str, Any]:
-        """The verdict, the conventions and the input."""
-        head = {"verdict": list(self.sentences()), **super().json_header()}
-        return head | {"lists": self.lists, "inputs": [input_record(self.source)]}
 
     def sentences(self) -> Iterator[str]:
         """Yield the curve of the first method, how far the others agree, or why nothing is identified."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar
+from operator import attrgetter
+from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Column, NumberText
+from rankscope.blocks import Chart, Column, NumberText
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.interleaved import Interleaved
 from rankscope.experiments.traffic import Traffic, traffic_of
@@ -20,7 +20,7 @@ from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.reach import PowerGoal
 from rankscope.scoring.counterfactual import Counterfactual
-from rankscope.show.result import Col, Result, View
+from rankscope.show.result import Col, OfSource, View
 from rankscope.verbs.power.log import LiftTarget, LogPlan, MetricPower, as_lift, days_until, lifts_of
 
 
@@ -66,7 +66,7 @@ def _lists(head: str, name: str) -> Col:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InterleavingPlan(Result):
+class InterleavingPlan(OfSource):
     """The lists that interleaving and an A/B test need for the same difference. ``traffic`` has the measurements."""
 
     log: Log
@@ -78,8 +78,7 @@ class InterleavingPlan(Result):
     unit: str = "unit"
 
     schema = "power/1"
-    header = ("verdict", "conventions", "inputs")
-    warnings: ClassVar[Sequence[Caution]] = ()
+    source = property(attrgetter("log.source"), doc="The file or table of the log.")
     views = (
         View(
             "results",
@@ -96,16 +95,6 @@ class InterleavingPlan(Result):
             note="lists needed by each design, of both variants together for the A/B test",
         ),
     )  # fmt: skip
-
-    @property
-    def inputs(self) -> Sequence[Any]:
-        """The source of the log."""
-        return [self.log.source]
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Messages about the log."""
-        return self.log.source.notes
 
     @property
     def conventions(self) -> dict[str, Any]:
@@ -184,10 +173,10 @@ class PolicyPlan(LogPlan):
 
     caption = "If users differ as in this log."
 
-    @property
-    def noun(self) -> str:
-        """The name of a unit."""
-        return self.counterfactual.event_log.noun
+    noun = property(attrgetter("counterfactual.event_log.noun"), doc="The name of a unit.")
+    warnings = property(
+        attrgetter("counterfactual.cautions"), doc="Warnings about the log and its support for the policies."
+    )
 
     @property
     def exit_code(self) -> int:
@@ -207,11 +196,6 @@ class PolicyPlan(LogPlan):
     def notes(self) -> Sequence[str]:
         """Messages about the log."""
         return [*super().notes, *self.counterfactual.event_log.notes]
-
-    @cached_property
-    def warnings(self) -> Sequence[Caution]:  # type: ignore[override] # a plan of an experiment has none
-        """The warnings about the log and its support for the policies."""
-        return self.counterfactual.cautions
 
     def sentences(self) -> Iterator[str]:
         """Yield the difference of each policy that the users at hand can show, and refusals."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution, Chart, Column, NumberText
+from rankscope.blocks import Chart, Column, NumberText
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.arms import Arms, SampleRatio, name_of_test
 from rankscope.experiments.quantiles import deviation_of_quantile, refuse_adjustment
@@ -29,7 +30,7 @@ from rankscope.moments import Moments
 from rankscope.panels.method import Margin, Method, method_of, read_margin
 from rankscope.panels.ratios import adjusted_ratios, pulls
 from rankscope.panels.reach import PowerGoal
-from rankscope.show.result import Col, Result, View
+from rankscope.show.result import Col, OfSource, View
 
 REACH = 1.96  # standard errors on both sides of a number of users
 MOST_LIFT = 1.0  # larger lifts that multiply values count as this one
@@ -289,7 +290,7 @@ def _ends(target: LiftTarget) -> str | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LogPlan(Result):
+class LogPlan(OfSource):
     """The difference that users like those of a log can show, and the users and days that each lift needs.
 
     ``results`` is a Polars frame with one row per metric and lift; ``reaches`` holds the values of each metric.
@@ -305,9 +306,8 @@ class LogPlan(Result):
 
     schema = "power/1"
     caption: ClassVar[str]
-    header = ("verdict", "conventions", "inputs")
+    source = property(attrgetter("log.source"), doc="The file or table of the log.")
     shown = ("results", "metrics")
-    warnings: ClassVar[Sequence[Caution]] = ()
     views = (
         View(
             "results",
@@ -347,14 +347,9 @@ class LogPlan(Result):
     )  # fmt: skip
 
     @property
-    def inputs(self) -> Sequence[Any]:
-        """The source of the log."""
-        return [self.log.source]
-
-    @property
     def notes(self) -> Sequence[str]:
         """Messages about the log and the roll-up."""
-        return [*self.log.source.notes, *([self.remark] if self.remark else [])]
+        return [*super().notes, *([self.remark] if self.remark else [])]
 
     def sentences(self) -> Iterator[str]:
         """Yield per metric what the users at hand can detect, and the users for the smallest lift beyond that."""
@@ -416,20 +411,9 @@ class ExperimentPlan(LogPlan):
 
     caption = "Both variants together, if users differ as in this log."
 
-    @property
-    def log(self) -> Log:
-        """The log that was read."""
-        return self.users.log
-
-    @property
-    def noun(self) -> str:
-        """The name of a unit."""
-        return self.users.arms.units.noun
-
-    @property
-    def remark(self) -> str:
-        """A remark if the log names no users."""
-        return self.users.arms.units.remark
+    log = property(attrgetter("users.log"), doc="The log that was read.")
+    noun = property(attrgetter("users.arms.units.noun"), doc="The name of a unit.")
+    remark = property(attrgetter("users.arms.units.remark"), doc="A remark if the log names no users.")
 
     @property
     def conventions(self) -> dict[str, Any]:

@@ -84,10 +84,11 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     if log is None and qrels is not None and runs is None and lift is not None:
         with suppress(InputError):  # a table of users, whose columns have any names
             log = read_log(qrels, columns=policies.get("columns"))
+    of_policies = log is not None and target is not None and design is None
+    for name in () if of_policies else _set_options(args, *OF_ESTIMATES):
+        raise InputError(f"{option_named(name)} is for a plan of policies: give the log of the policy that ran, with --target")
     if log is not None or design == "interleaving":
         return _plan_of_log(log, metrics, goal, {**args.pop("policies"), **args})
-    for name in _set_options(args, *OF_ESTIMATES):
-        raise InputError(f"{option_named(name)} is for a plan of policies: give the log of the policy that ran, with --target")
     for name in _set_options(args, *FOR_LOGS):
         raise InputError(f"{name} is for a plan from a log of users: leave it out, or give a log")
     way = _way(
@@ -125,10 +126,6 @@ def _plan_of_log(
         options = {name: args[name] for name in (*OF_ESTIMATES, "baseline")}
         return plan_policies(
             log, metrics, goal, lifts=lift, differences=_sizes("difference", args["difference"]), **options
-        )
-    for name in _set_options(args, *OF_ESTIMATES):
-        raise InputError(
-            f"{option_named(name)} is for a plan of policies: give the log of the policy that ran, with --target"
         )
     if design == "interleaving":
         refuse_for_log([name for name in names if name != "design"], "power design='interleaving'", OF_DESIGN)

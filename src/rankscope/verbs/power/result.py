@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from operator import attrgetter, itemgetter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
@@ -18,7 +18,7 @@ from rankscope.metrics import spelled
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import PairPower, PowerGoal, Summary, Target, summary_of
 from rankscope.scoring.measurements import Measurements
-from rankscope.scoring.scores import Scores
+from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Result, Shown, View
 
 FORMULA = {
@@ -68,7 +68,7 @@ SUMMARY = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Result):
+class Plan(OfScores):
     """What difference queries can detect, and how many queries other differences need.
 
     ``plan["dense", "nDCG@10"]`` is what the queries can detect about a run against the baseline (with all pairs, name both runs),
@@ -116,7 +116,7 @@ class Plan(Result):
     @cached_property
     def warnings(self) -> list[Caution]:
         """Cautions about the data, then about the plan."""
-        cautions = [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
+        cautions = [*super().warnings, *filter(None, map(_caution, self.reaches))]
         return active_cautions(cautions, self.measurements.ignored if self.measurements else None)
 
     @property
@@ -124,20 +124,10 @@ class Plan(Result):
         """How rankings became values, and what is planned for."""
         measured = self.measurements
         return {
-            **(self.scores.conventions if self.scores else {}), **self.goal.record(), "planned_queries": self.goal.n,
+            **super().conventions, **self.goal.record(), "planned_queries": self.goal.n,
             "baseline": self.baseline, "clustered": measured is not None and measured.panels[0].clusters is not None,
             "in_words": FORMULA, **({} if measured is None else measured.ignoring()),
         }  # fmt: skip
-
-    @property
-    def inputs(self) -> Sequence[Any]:
-        """The files and tables that were read."""
-        return self.scores.inputs if self.scores else ()
-
-    @property
-    def data_health(self) -> Mapping[str, Any]:
-        """The state of the data, by run."""
-        return self.scores.data_health if self.scores else {}
 
     def __getitem__(self, key: Any) -> PairPower:
         *runs, metric = key if isinstance(key, tuple) else (key,)
@@ -374,8 +364,6 @@ class Design(Result):
     schema = "power/1"
     header = ("verdict", "conventions")
     views = (View("results", lambda design: design.columns(), lambda design: design.sizes),)
-    notes: ClassVar[Sequence[str]] = ()
-    warnings: ClassVar[Sequence[Caution]] = ()
 
     @property
     def conventions(self) -> dict[str, Any]:

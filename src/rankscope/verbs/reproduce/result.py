@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Caution, Heading, Paragraph
+from rankscope.blocks import Heading, Paragraph
 from rankscope.metrics import Metric, spelled
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.contrast_result import difference_cell, p_cell
 from rankscope.scoring.request import Request
-from rankscope.scoring.scores import Scores
-from rankscope.show.result import Col, Result, Shown, View
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.result import Col, Shown, View
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _columns(reproduction: Reproduction) -> tuple[Col, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reproduction(Result):
+class Reproduction(OfScores):
     """A comparison of a run with the original: ``by_query`` compares rankings, ``effects`` metrics.
 
     ``reproduction["nDCG@10"]`` is the effect of a metric. ``tau``, ``tau_shared`` and ``rbo`` are means over queries.
@@ -148,21 +148,6 @@ class Reproduction(Result):
             "rbo": words.finite(self.rbo),
         }
         return {**means, "queries": len(self.by_query), "p": self.p, "depth": self.depth}
-
-    @property
-    def conventions(self) -> Mapping[str, Any]:
-        """The policies under which runs were scored."""
-        return {} if self.scores is None else self.scores.conventions
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Messages of readers."""
-        return () if self.scores is None else self.scores.notes
-
-    @property
-    def warnings(self) -> Sequence[Caution]:
-        """Problems of the data that affect the numbers."""
-        return () if self.scores is None else self.scores.warnings
 
     def sentences(self) -> Iterator[str]:
         """The closeness of rankings, then of each metric."""

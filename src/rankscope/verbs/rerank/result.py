@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,8 @@ from rankscope.panels.contrast_result import columns_named
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
 from rankscope.scoring.request import Request
-from rankscope.show.result import Col, Result, View
+from rankscope.scoring.scores import OfRequest
+from rankscope.show.result import Col, View
 from rankscope.tables import Run
 
 
@@ -39,7 +40,7 @@ def _columns(result: Reranking) -> tuple[Col, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reranking(Result):
+class Reranking(OfRequest):
     """A re-ranked ``run``, and quality and latency at each depth.
 
     ``family`` compares each depth with the run before; None without judgments. ``latency`` has the milliseconds of each query.
@@ -57,11 +58,6 @@ class Reranking(Result):
     schema = "rerank/1"
     header = ("verdict", "conventions", "baseline")
     views = (View("results", _columns, lambda reranking: reranking.by_depth),)
-
-    @property
-    def conventions(self) -> Mapping[str, Any]:
-        """The policies under which runs were scored."""
-        return {} if self.request is None else self.request.conventions()
 
     @cached_property
     def contrasts(self) -> Sequence[Contrast]:

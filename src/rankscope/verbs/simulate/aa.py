@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution, NumberText
+from rankscope.blocks import NumberText
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.experiments.arms import FEWEST_UNITS, Arms, name_of_test, sample_ratio, shares_of
@@ -23,7 +24,7 @@ from rankscope.panels.contrast import CLEAR
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import Method, method_of
 from rankscope.scoring.logs import read_log
-from rankscope.show.result import Col, Result, View
+from rankscope.show.result import Col, OfSource, View
 
 USUAL_SHARES = {"A": 0.5, "B": 0.5}
 
@@ -89,7 +90,7 @@ STANDARD_ERRORS_FROM_ALPHA = 3.0  # of a rate that is not alpha
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FalseAlarms(Result):
+class FalseAlarms(OfSource):
     """The rate of false verdicts per metric, over random splits of the users of a log into two variants.
 
     ``result["CTR"]`` is the rate. ``counts`` has the clear differences of each metric, up and down.
@@ -104,8 +105,7 @@ class FalseAlarms(Result):
     clusters: Sequence[str] = ()
 
     schema: ClassVar[str] = "aa/1"
-    header: ClassVar[tuple[str, ...]] = ("verdict", "conventions", "inputs")
-    warnings: ClassVar[Sequence[Caution]] = ()
+    source = property(attrgetter("log.source"), doc="The file or table of the log.")
     views: ClassVar[tuple[View, ...]] = (
         View(
             "results",
@@ -142,11 +142,6 @@ class FalseAlarms(Result):
             return "no value"
         away = (self.rate(row) - alpha) / math.sqrt(alpha * (1 - alpha) / row.rounds)
         return "as expected" if abs(away) <= STANDARD_ERRORS_FROM_ALPHA else "too many" if away > 0 else "few"
-
-    @property
-    def inputs(self) -> Sequence[Any]:
-        """The source of the log."""
-        return [self.log.source]
 
     @property
     def notes(self) -> Sequence[str]:

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph
+from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
 from rankscope.files.writers import write_rows
 from rankscope.logs.base import parse_online
 from rankscope.show.result import Col, Result, Shown, View
@@ -46,8 +46,6 @@ class Simulation(Result):
     truth_users: int
 
     schema = "simulate/1"
-    notes: ClassVar[Sequence[str]] = ()
-    warnings: ClassVar[Sequence[Caution]] = ()
     views = (
         View("results", _counts("position", "shown", "examined", "clicks"), lambda made: made.places),
         View(

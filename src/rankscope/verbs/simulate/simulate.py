@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 from rankscope import words
 from rankscope.behaviour.browsing import Browsing
 from rankscope.behaviour.policies import Fixed, LoggingPolicy, PlackettLuce
-from rankscope.blocks import Caution
 from rankscope.declared import one_of, whole_number
 from rankscope.engines.base import Order
 from rankscope.engines.top import top
@@ -88,8 +87,7 @@ def simulate(  # noqa: PLR0913 - the options of the command line, each with its 
 def _policies(policy: Any, experiment: bool, interleave: bool) -> list[LoggingPolicy]:
     if policy is None:
         return [Fixed() if experiment or interleave else PlackettLuce()]
-    each = [policy] if isinstance(policy, str | type | LoggingPolicy) else list(policy)
-    out = list(dict.fromkeys(LoggingPolicy.read(one) for one in each))
+    out = list(dict.fromkeys(LoggingPolicy.read_all(policy)))
     if len(out) != 1 and (experiment or not out):
         raise InputError(f"policy={policy!r}: the variants of an experiment are shown by one policy; name one" if out else "policy=[]: name a policy, like Fixed")  # fmt: skip
     if interleave and out != [Fixed()]:
@@ -211,8 +209,6 @@ class SimulatedLaunches(Result):
     made: Sequence[Mapping[str, Any]]
 
     schema: ClassVar[str] = "simulate_launches/1"
-    notes: ClassVar[Sequence[str]] = ()
-    warnings: ClassVar[Sequence[Caution]] = ()
     views: ClassVar[tuple[View, ...]] = (
         View(
             "results", (*(Col(name, head=name) for name in NAMES), Col("covariances")), lambda made: made.made, most=10

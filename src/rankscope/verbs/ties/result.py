@@ -11,8 +11,8 @@ from rankscope.blocks import Caution
 from rankscope.diagnostics.rankings import TiesAtCutoff
 from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
 from rankscope.metrics import Metric
-from rankscope.scoring.scores import Scores
-from rankscope.show.result import Col, Result, View
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.result import Col, View
 from rankscope.words import in_caller_syntax
 
 LEGEND = (
@@ -61,13 +61,14 @@ def _columns(report: TieReport) -> tuple[Col, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TieReport(Result):
+class TieReport(OfScores):
     """One ``TieRange`` per run and metric."""
 
     ranges: Sequence[TieRange]
     scores: Scores
 
     schema = "ties/1"
+    header = ("conventions",)
     views = (View("results", _columns, lambda r: r.ranges, note=LEGEND, labels=lambda r: min(len(r.scores.runs), 2)),)
 
     def __iter__(self) -> Iterator[TieRange]:
@@ -77,11 +78,6 @@ class TieReport(Result):
     def warnings(self) -> Sequence[Caution]:
         """Problems of the data that affect the numbers, other than ties."""
         return [one for one in self.scores.warnings if one.code != TiesAtCutoff.code]
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """The notes of the readers."""
-        return self.scores.notes
 
     @property
     def conventions(self) -> dict[str, Any]:

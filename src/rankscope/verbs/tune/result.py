@@ -18,6 +18,7 @@ from rankscope.panels.families import Family
 from rankscope.rankers.searches import Point
 from rankscope.scoring.pools import join_frames
 from rankscope.scoring.request import Request
+from rankscope.scoring.scores import OfRequest
 from rankscope.show.result import Col, View
 from rankscope.tables import Run
 
@@ -51,7 +52,7 @@ GAINS = columns_named(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tuning(ContrastResult):
+class Tuning(OfRequest, ContrastResult):
     """Chosen parameters and their gain.
 
     ``tuning["nDCG@10"]`` is the contrast on held-out queries, ``optimistic`` the contrast on the queries that chose. ``choice`` is the
@@ -107,11 +108,6 @@ class Tuning(ContrastResult):
     def parameters(self) -> Mapping[str, Any]:
         """The chosen parameters, as JSON has them."""
         return dict(self.point)
-
-    @property
-    def conventions(self) -> Mapping[str, Any]:
-        """The policies under which runs were scored."""
-        return self.request.conventions()
 
     @cached_property
     def run(self) -> Any:

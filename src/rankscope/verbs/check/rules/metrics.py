@@ -15,6 +15,7 @@ from rankscope.diagnostics import metrics as rules
 from rankscope.diagnostics.rule import Finding
 from rankscope.lists.rectangle import perfect
 from rankscope.metrics import AUC, CG, DCG, GAUC, IdealDCG, Metric, P, nDCG
+from rankscope.metrics.rank_weights import weight_below
 from rankscope.scoring.input_checks import looks_to_the_end
 from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, finds
 
@@ -138,7 +139,7 @@ def _deep_cutoff(case: CheckCase) -> Iterator[Finding]:
             continue
         deepest = max(int(run.judged().retrieved.max(initial=1)) for run in case.scored_runs)
         depth = int(getattr(metric, "cutoff", None) or deepest)
-        share = weight_below(metric, depth)
+        share = weight_below(metric.discounts(np.arange(1, depth + 1)), RANKS_SEEN)
         if share > MIN_SHARE_BELOW:
             yield rules.DeepCutoff.finding(
                 share=share, metric=metric, depth=depth, seen=RANKS_SEEN, shallow=metric.having(cutoff=RANKS_SEEN),
@@ -154,13 +155,6 @@ def _lead_below(case: CheckCase, metric: Metric) -> dict[str, Any]:
     below = _below(first, metric) - _below(second, metric)
     lead = first.means[metric] - second.means[metric]
     return {"ahead": first.name, "behind": second.name, "lead": lead, "below": below, "effect": {metric: -below}}
-
-
-def weight_below(metric: DCG, depth: int) -> float:
-    """Return the share of a discount's weight below rank 10, down to a depth."""
-    weight = metric.discounts(np.arange(1, depth + 1)).tolist()
-    whole = math.fsum(weight)
-    return math.fsum(weight[RANKS_SEEN:]) / whole if whole else 0.0
 
 
 def _below(run: ScoredRun, metric: Metric) -> float:
