@@ -63,6 +63,14 @@ def functions() -> Any:
     return functions
 
 
+def _asked(question: Callable[[], Any]) -> Any:
+    """Return what Spark answers. Raises one line for an error of its own."""
+    try:
+        return question()
+    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
+        fail(error)
+
+
 def option(frame: Frame, name: str) -> int:
     """A setting of the session, a whole number of at least 1: ``spark.rankscope.part.rows``, ``spark.rankscope.broadcast.rows``."""
     text = frame.sparkSession.conf.get(f"spark.{name}", str(OPTIONS[name]))
@@ -73,10 +81,8 @@ def option(frame: Frame, name: str) -> int:
 
 def kinds_of(frame: Frame) -> dict[str, str]:
     """The columns of a frame with their types: ``text``, ``whole``, ``float``, or the name of another type."""
-    try:
-        return {field.name: _kind(field.dataType.simpleString()) for field in frame.schema.fields}
-    except Exception as error:  # noqa: BLE001 - the frame names a column or a file that there is not
-        fail(error)
+    fields = _asked(lambda: frame.schema.fields)  # the frame may name a column or a file that there is not
+    return {field.name: _kind(field.dataType.simpleString()) for field in fields}
 
 
 def _kind(name: str) -> str:
@@ -120,21 +126,16 @@ def _column(name: str) -> Any:
 def restore_floats(frame: Frame, names: Sequence[str], pattern: str) -> Frame:
     """Restore columns of texts that were floats, if every text fits this ``pattern``. The first row says which columns to test."""
     F = functions()
-    try:
-        first = frame.select(*map(_column, names)).limit(1).collect()
-        likely = [
-            n
-            for n, text in zip(names, first[0] if first else (), strict=False)
-            if re.fullmatch(pattern, (text or "").strip())
-        ]
-        if not likely:
-            return frame
-        other = [F.max(~F.trim(_column(name)).rlike(f"^({pattern})?$")) for name in likely]
-        for name, odd in zip(likely, frame.select(*other).collect()[0], strict=True):
-            text = F.trim(_column(name))
-            frame = frame if odd else frame.withColumn(name, F.when(text != "", text.cast("double")))
-    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
-        fail(error)
+    first = _asked(lambda: frame.select(*map(_column, names)).limit(1).collect())
+    cells = zip(names, first[0] if first else (), strict=False)
+    likely = [name for name, text in cells if re.fullmatch(pattern, (text or "").strip())]
+    if not likely:
+        return frame
+    other = [F.max(~F.trim(_column(name)).rlike(f"^({pattern})?$")) for name in likely]
+    has_other = _asked(lambda: frame.select(*other).collect())[0]
+    for name, odd in zip(likely, has_other, strict=True):
+        text = F.trim(_column(name))
+        frame = frame if odd else frame.withColumn(name, F.when(text != "", text.cast("double")))
     return frame
 
 
@@ -153,17 +154,9 @@ def _plain(kind: Any) -> Any:
     return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)
 
 
-def distinct(frame: Frame, column: str) -> Frame:
-    """The values of a column, each once."""
-    return frame.select(column).distinct()
-
-
 def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
     """All rows of a small frame, None above the limit: asked without columns first, as ``limit`` computes all partitions up to the last row."""
-    try:
-        more = frame.select(functions().lit(1)).offset(rows).limit(1).collect()
-    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
-        fail(error)
+    more = _asked(lambda: frame.select(functions().lit(1)).offset(rows).limit(1).collect())
     return None if more else collect(frame)
 
 
@@ -285,10 +278,7 @@ def collect(frame: Frame) -> pl.DataFrame:
     """Collect all rows of a frame. Raises one line for an error on an executor."""
     import polars as pl
 
-    try:
-        return pl.DataFrame(pl.from_arrow(frame.toArrow()))
-    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
-        fail(error)
+    return pl.DataFrame(pl.from_arrow(_asked(frame.toArrow)))
 
 
 class LostRowsError(DataError):
@@ -322,9 +312,7 @@ def fail(error: Exception) -> NoReturn:
 def pickled(value: object) -> bytes:
     """Pickle an object for executors, also if its class was defined in a notebook."""
     functions()
-    from pyspark import cloudpickle
-
-    return bytes(cloudpickle.dumps(value))
+    return bytes(pickler().dumps(value))
 
 
 ADAPTIVE = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
@@ -362,12 +350,12 @@ def session_of(master: str | None) -> Any:
 
 def read_parquet(session: Any, path: str) -> Frame:
     """Read a Parquet file or a folder of Parquet files."""
-    return _opened(lambda: session.read.parquet(path))
+    return _asked(lambda: session.read.parquet(path))
 
 
 def read_columns(session: Any, path: str, separator: str) -> Frame:
     """CSV with a header, all columns as strings."""
-    return _opened(lambda: session.read.option("escape", '"').csv(path, sep=separator, header=True, inferSchema=False))
+    return _asked(lambda: session.read.option("escape", '"').csv(path, sep=separator, header=True, inferSchema=False))
 
 
 def read_jsonl(session: Any, path: str, keys: Sequence[str]) -> Frame:
@@ -376,7 +364,7 @@ def read_jsonl(session: Any, path: str, keys: Sequence[str]) -> Frame:
 
     F = functions()
     schema = StructType([StructField(key, StringType()) for key in [*keys, "_broken"]])
-    frame = _opened(lambda: session.read.json(path, schema=schema, columnNameOfCorruptRecord="_broken"))
+    frame = _asked(lambda: session.read.json(path, schema=schema, columnNameOfCorruptRecord="_broken"))
     fault = F.concat(F.lit("not a JSON object: "), F.substring("_broken", 1, 80))
     return frame.withColumn("fault", fault).drop("_broken")
 
@@ -386,7 +374,7 @@ def read_lines(session: Any, path: str, names: Mapping[str, int], width: int, ex
     F = functions()
     line = F.trim(F.regexp_replace("value", r"\s+", " "))
     lines = (
-        _opened(lambda: session.read.text(path)).select(line.alias("line")).where("line != '' and line not like '#%'")
+        _asked(lambda: session.read.text(path)).select(line.alias("line")).where("line != '' and line not like '#%'")
     )
     cells = F.split("line", " ")
     fault = F.concat(F.lit("a line has "), F.size(cells), F.lit(f" columns, {expected}: "), F.substring("line", 1, 80))
@@ -396,11 +384,4 @@ def read_lines(session: Any, path: str, names: Mapping[str, int], width: int, ex
 
 def head_of(session: Any, path: str, rows: int) -> list[str]:
     """The first lines of a file."""
-    return [row.value for row in _opened(lambda: session.read.text(path).limit(rows).collect())]
-
-
-def _opened(read: Callable[[], Any]) -> Any:
-    try:
-        return read()
-    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
-        fail(error)
+    return [row.value for row in _asked(lambda: session.read.text(path).limit(rows).collect())]

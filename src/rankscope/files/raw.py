@@ -35,22 +35,28 @@ def _zstd() -> Any:
     return zstd
 
 
-class _Unzstd(io.RawIOBase):
-    def __init__(self, file: IO[bytes] | Path) -> None:
-        self.file, self.broken = _zstd().ZstdFile(file), _zstd().ZstdError
+class _Unpacked(io.RawIOBase):
+    """A stream that unpacks a ``file`` while it is read."""
+
+    file: Any
 
     def readable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+class _Unzstd(_Unpacked):
+    def __init__(self, file: IO[bytes] | Path) -> None:
+        self.file, self.broken = _zstd().ZstdFile(file), _zstd().ZstdError
 
     def readinto(self, buffer: Any) -> int:
         try:
             return int(self.file.readinto(buffer))
         except self.broken as error:
             raise OSError(str(error)) from error
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
 
 
 def first_of_zstd(data: bytes, size: int) -> bytes:
@@ -252,7 +258,7 @@ class Raw:
         raise InputError(f"{self.label}: not a text file (it holds control characters)")
 
 
-class _Gunzipped(io.RawIOBase):
+class _Gunzipped(_Unpacked):
     """A stream of gzip members: before Python 3.12 the standard reader takes a third longer.
 
     Raises EOFError for a stream cut short, OSError and zlib.error for a damaged one.
@@ -260,9 +266,6 @@ class _Gunzipped(io.RawIOBase):
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file, self.packed, self.member = file, b"", zlib.decompressobj(31)  # with head and checksum of gzip
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         while True:
@@ -281,10 +284,6 @@ class _Gunzipped(io.RawIOBase):
                 return len(data)
             if not packed and not self.member.eof:
                 raise EOFError("it ended before its end was marked")
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
 
 
 def is_blank(piece: bytes) -> bool:

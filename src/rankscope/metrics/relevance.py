@@ -22,26 +22,29 @@ class _Binary(Metric):
 
     additive = True  # unless earnings depend on more than own relevance and rank
 
+    @property
+    def looks_below(self) -> bool:
+        """True if the denominator counts relevant documents of the whole list."""
+        return str(getattr(self, "denominator", "")).endswith("positives_in_list")
+
     def terms(self, lists: Lists) -> Terms:
-        denominator = getattr(self, "denominator", "relevant")
-        return Terms(lists, {"relevant": lists.relevant(self.level)}, self.out_of(lists, denominator))
+        return Terms(lists, {"relevant": lists.relevant(self.level)}, self.out_of(lists))
 
     def harmonic_mean(self, lists: Lists, beta: float, size: Array | float) -> Terms:
         """The harmonic mean of precision among ``size`` documents and recall, which weighs beta times more."""
         factors = {"relevant": lists.relevant(self.level), "1 + beta²": np.asarray(1 + beta**2)}
         return Terms(lists, factors, beta**2 * lists.known(self.level) + size)
 
-    def out_of(self, lists: Lists, denominator: str) -> Array | float:
+    def out_of(self, lists: Lists) -> Array | float:
         """The denominator: k, or the relevant documents that are known, in the list or in the top k."""
-        k = float(getattr(self, "cutoff", None) or 0)
+        k, denominator = float(getattr(self, "cutoff", None) or 0), getattr(self, "denominator", "relevant")
         if denominator == "k":
             return k
         if denominator == "min_k_listlen":
             return lists.retrieved
         if denominator == "hits_at_k":
             return total(lists.relevant(self.level))
-        in_list = denominator.endswith("positives_in_list")
-        worth = total(lists.whole.relevant(self.level)) if in_list else lists.known(self.level)
+        worth = total(lists.whole.relevant(self.level)) if self.looks_below else lists.known(self.level)
         if denominator == "min_relevant_listlen":
             return np.minimum(worth, lists.retrieved)
         return np.minimum(worth, k) if denominator.startswith("min_k_") else worth
@@ -89,11 +92,6 @@ class R(_Binary, aliases=("Recall",)):
         Literal["relevant", "min_k_relevant", "positives_in_list"],
         Param("known relevant, the smaller of that and k, or relevant in the returned list"),
     ] = "relevant"
-
-    @property
-    def looks_below(self) -> bool:
-        """True if the denominator counts relevant documents of the whole list."""
-        return self.denominator == "positives_in_list"
 
 
 class F(_Binary, aliases=("F1",)):
@@ -207,15 +205,10 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
         """False if divided by the hits in the top k."""
         return self.additive
 
-    @property
-    def looks_below(self) -> bool:
-        """True if the denominator counts relevant documents of the whole list."""
-        return self.denominator in {"positives_in_list", "min_k_positives_in_list"}
-
     def terms(self, lists: Lists) -> Terms:
         precision = lists.relevant_so_far(self.level) / lists.rank
         factors = {"relevant": lists.relevant(self.level), "precision so far": precision}
-        return Terms(lists, factors, self.out_of(lists, self.denominator))
+        return Terms(lists, factors, self.out_of(lists))
 
 
 class GMAP(AP, aliases=("GeometricMAP",)):

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.diagnostics.rule import active_cautions
-from rankscope.engines.values import Values, score
+from rankscope.engines.values import Values, score, score_under_ties
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Ids, Judged
 from rankscope.panels.samples import mean
@@ -229,8 +229,6 @@ def values_of(request: Request, judged: Sequence[Judged], kept: KeptValues | Non
     for (number, ties), of_metrics in together.items():
         metrics, data = list(of_metrics), next(iter(of_metrics.values()))
         if ties in OVER_ORDERS:
-            from rankscope.engines.values import score_under_ties
-
             values = score_under_ties(data, metrics, ties, policies.depth, policies.seed)
         else:
             values = score(data, metrics)

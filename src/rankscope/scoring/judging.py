@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties
-from rankscope.engines.values import columns_of
+from rankscope.engines.values import columns_of, reverse_ties
 from rankscope.errors import InputError, RankscopeError
 from rankscope.lists import Array, Ids, Judged, NarrowJudged, Shown
 from rankscope.lists.judged import with_shown
@@ -149,8 +149,6 @@ def with_chunks(run: CleanInput, findings: Iterable[Findings], qrels: Qrels, ord
 
 
 def _judge_each(judge: Callable[[Order], Findings], orders: Sequence[Order]) -> dict[Order, Findings]:
-    from rankscope.engines.values import reverse_ties
-
     twins: dict[str, Ties] = {"trec": "docid", "docid": "trec"}
     findings: dict[Order, Findings] = {}
     for order in orders:

@@ -25,10 +25,10 @@ from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.pooled import Pool, pool_of
 from rankscope.panels.samples import UNKNOWN, Measure
-from rankscope.scoring.evaluation import Judge, evaluate_request
+from rankscope.scoring.evaluation import Judge, evaluate_request, run_scores, values_of
 from rankscope.scoring.inputs import CleanInput, named_runs
 from rankscope.scoring.policies import POLICIES, refuse_unknown
-from rankscope.scoring.request import Request
+from rankscope.scoring.request import Request, at_level
 from rankscope.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -172,7 +172,6 @@ def _refuse_policies(policies: Iterable[str]) -> None:
 def check_comparison(metrics: Any, options: Mapping[str, Any]) -> None:
     """Refuse, before runs are read, options that ``compare`` refuses for any run. ``options`` are the options of ``compare``."""
     from rankscope.panels.method import method_of
-    from rankscope.scoring.request import Request
 
     policies = {name: value for name, value in options.items() if name in POLICIES}
     Request.of(lead_first(USUAL if metrics is None else metrics, options.get("primary")), policies)
@@ -195,8 +194,6 @@ def _of_runs(
     qrels: Any, runs: Any, metrics: Any, primary: Any, as_given: bool, policies: dict[str, Any], score: Scorer | None
 ) -> Measurements:
     """Runs, evaluated, also at other cutoffs of the primary metric if that costs little."""
-    from rankscope.scoring.request import Request, at_level
-
     measured = lead_first(USUAL if metrics is None else metrics, primary)
     if (level := policies.get("relevance_level")) is not None:
         measured = [at_level(metric, level) for metric in measured]
@@ -216,8 +213,6 @@ def _of_runs(
 
 
 def _curve_of(scores: Scores, first: Metric, others: Sequence[Metric]) -> list[Panel]:
-    from rankscope.scoring.evaluation import run_scores, values_of
-
     like = scores.request.metrics[0]
     metrics = tuple(replace(like, spelling=str(metric), metric=metric) for metric in others)
     request = replace(scores.request, metrics=metrics)
@@ -454,19 +449,18 @@ def evaluate_local_or_spark(
     judging: Callable[[CleanInput, Request], Judge] | None = None,
 ) -> Scores:  # fmt: skip
     """Score rankings as a request asks: Spark frames on Spark, all others here. ``judging`` is for local runs (see ``evaluate_request``)."""
-    if "pyspark" not in sys.modules:  # whoever has a frame has loaded it
-        return evaluate_request(qrels, runs, request, progress, judging)
-    from rankscope.engines.spark import is_frame
+    if "pyspark" in sys.modules:  # whoever has a frame has loaded it
+        from rankscope.engines.spark import is_frame
 
-    if is_frame(runs) or (isinstance(runs, list | tuple | dict) and any(is_frame(run) for _, run in named_runs(runs))):
-        from rankscope.scoring.spark.evaluation import evaluate_frames
+        several = isinstance(runs, list | tuple | dict)
+        if is_frame(runs) or (several and any(is_frame(run) for _, run in named_runs(runs))):
+            from rankscope.scoring.spark.evaluation import evaluate_frames
 
-        if judging is not None:
-            raise InputError("resume keeps work on files, and Spark has checkpoints of frames: leave it out")
-
-        return evaluate_frames(qrels, runs, request, progress)
-    if is_frame(qrels):
-        raise InputError(
-            "the qrels are a Spark frame and the runs are not: give the runs as Spark frames, or qrels.toArrow()"
-        )
+            if judging is not None:
+                raise InputError("resume keeps work on files, and Spark has checkpoints of frames: leave it out")
+            return evaluate_frames(qrels, runs, request, progress)
+        if is_frame(qrels):
+            raise InputError(
+                "the qrels are a Spark frame and the runs are not: give the runs as Spark frames, or qrels.toArrow()"
+            )
     return evaluate_request(qrels, runs, request, progress, judging)

@@ -406,7 +406,17 @@ class NothingFound(Policy):
         )  # fmt: skip
 
 
-class Weighting(_Read):
+class _OfFile(_Read):
+    """What a table says, stated by the name of its file, or as given in memory."""
+
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return value.label
+
+    def words(self, stated: Any) -> str:
+        return "given in memory" if stated == self.name else f"of {stated}" if stated else "none"
+
+
+class Weighting(_OfFile):
     """The weight of each query in the mean."""
 
     name, title, metavar, changes_values = "weights", "weights", "FILE", False
@@ -417,12 +427,6 @@ class Weighting(_Read):
         from rankscope.scoring.weights import weights_of
 
         return weights_of(value)
-
-    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        return value.label
-
-    def words(self, stated: Any) -> str:
-        return "given in memory" if stated == "weights" else f"of {stated}" if stated else "none"
 
     def sentence(self, stated: Any) -> str:
         by = "" if stated == "weights" else f" by {stated}"
@@ -528,7 +532,7 @@ class NamedGrades(ColumnNames):
         return grades_by_name(value)
 
 
-class ItemFeatures(_Read):
+class ItemFeatures(_OfFile):
     """Features of items, for metrics of every item shown."""
 
     name, title, metavar = "items", "items", "FILE"
@@ -539,12 +543,6 @@ class ItemFeatures(_Read):
         from rankscope.files.items import items_of
 
         return items_of(value)
-
-    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        return value.label
-
-    def words(self, stated: Any) -> str:
-        return "given in memory" if stated == self.name else f"of {stated}" if stated else "none"
 
     def brief(self, stated: Any) -> str:
         return "" if stated is None else f"{self.title} of {stated}"

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,9 +33,6 @@ from rankscope.scoring.runs import Mean, RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.spark.task import JUDGMENTS, QUERY, Layout, MetricTally, RunTally, Scoring, Tally, read_part
 from rankscope.tables import Source
-
-if TYPE_CHECKING:
-    import polars as pl
 
 IDS = ("query_id", "doc_id", "iteration", "tag")
 FAULT = "fault"  # the column with the fault of a row, as readers of text make it
@@ -124,7 +121,7 @@ def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request)
     if any("subtopics" in m.metric.needs for m in request.metrics):
         some: list[str] = []
         if "iteration" in mine.layout.columns:
-            iterations = spark.collect(spark.distinct(mine.frame, "iteration").limit(len(NAMELESS) + 1))
+            iterations = spark.collect(mine.frame.select("iteration").distinct().limit(len(NAMELESS) + 1))
             some = iterations["iteration"].fill_null("0").unique().sort().to_list()
         refuse_nameless(some, mine.layout.label)
     few = spark.first_rows(mine.frame, limit) if limit else None
@@ -202,8 +199,6 @@ class ValueFrame:
 
     def of_run(self, number: int) -> pl.DataFrame:
         """The values of a run, brought to the driver."""
-        import polars as pl
-
         return self.here.filter(pl.col("run") == number)
 
 
