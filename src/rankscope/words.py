@@ -58,6 +58,17 @@ def interval(
     return f"{number(low, sign, digits)}{between}{number(high, sign, digits)}"
 
 
+def interval_of_change(low: float, high: float, apart: tuple[float, ...] = (0.0,)) -> str:
+    """The two ends of a relative change, in percent.
+
+    >>> interval_of_change(-0.345, 1.896)
+    '−34.5% to +189.6%'
+    """
+    digits = decimals_of_changes(low, high)
+    ends = tuple(100 * end for end in apart)
+    return f"{interval(100 * low, 100 * high, sign=True, digits=digits, between='% to ', apart=ends)}%"
+
+
 def _reads_alike(ends: tuple[float, float], others: tuple[float, ...], digits: int | None) -> bool:
     """True if an end and another number read the same and are not, beyond rounding."""
     return any(

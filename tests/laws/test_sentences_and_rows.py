@@ -83,12 +83,14 @@ def contradictions(said: str, c: Contrast) -> Iterator[str]:
 
 def about_margin(said: str, c: Contrast) -> Iterator[str]:
     """Yield what contradicts itself about a margin."""
-    inside = found_in(r"interval NUMBER to NUMBER, within ±(?:[\d.]+% of the baseline \()?NUMBER", said)
-    if inside is not None and max(-inside[0], inside[1]) > inside[2] * (1 + 1e-3) + 1e-12:
-        yield "within the margin"
-    beyond = found_in(r"interval NUMBER to NUMBER, reaches beyond ±(?:[\d.]+% of the baseline \()?NUMBER", said)
-    if beyond is not None and max(-beyond[0], beyond[1]) < beyond[2] * (1 - 1e-3) - 1e-12:
-        yield "beyond the margin"
+    number = r"interval NUMBER to NUMBER, {} ±(?:[\d.]+% of the baseline \()?NUMBER"
+    share = r"interval of the lift NUMBER% to NUMBER%, {} ±NUMBER% of the baseline"
+    for form in (number, share):
+        inside, beyond = (found_in(form.format(place), said) for place in ("within", "reaches beyond"))
+        if inside is not None and max(-inside[0], inside[1]) > inside[2] * (1 + 1e-3) + 1e-12:
+            yield "within the margin"
+        if beyond is not None and max(-beyond[0], beyond[1]) < beyond[2] * (1 - 1e-3) - 1e-12:
+            yield "beyond the margin"
     for words, holds in (("is smaller than the accepted", True), ("cannot be ruled out", False)):
         if words not in said:
             continue

@@ -399,14 +399,15 @@ class Contrast:
 
     @property
     def interval_of_margin(self) -> str:
-        """The interval that decides about the margin, with its level. Empty without a margin."""
-        result, margin = self.equivalence_adjusted, self.margin or 0.0
+        """The interval that decides about the margin, with its level: of the lift if the margin is a share. Empty without a margin."""
+        result, margin, share = self.equivalence_adjusted, self.margin or 0.0, self._margin_share
         if result is None or not math.isfinite(result.lower):
             return ""
-        ends = words.interval(
-            result.lower, result.upper, sign=True, digits=self.panel.measure.decimals, apart=(-margin, margin)
-        )
-        return f"{words.percent(round(result.level, 6))} interval {ends}"
+        level, ends = words.percent(round(result.level, 6)), (result.lower, result.upper)
+        if share is not None:
+            low, high = (end / abs(self.baseline_value) for end in ends)
+            return f"{level} interval of the lift {words.interval_of_change(low, high, apart=(-share, share))}"
+        return f"{level} interval {words.interval(*ends, sign=True, digits=self.panel.measure.decimals, apart=(-margin, margin))}"
 
     def _limits(self, corrected: str = "") -> str:
         """Return why there is no clear difference, and the difference that these queries could have shown."""

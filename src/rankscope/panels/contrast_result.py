@@ -102,10 +102,7 @@ def effects_drawn(contrasts: Sequence[Contrast], corrected: bool = True) -> tupl
 
 def lift_interval_in_words(bounds: Bounds) -> str:
     """Return the interval of a lift; empty if there is none."""
-    if not bounds.known:
-        return ""
-    low, high, digits = 100 * bounds.lower, 100 * bounds.upper, words.decimals_of_changes(*bounds.ends)
-    return f"{words.interval(low, high, sign=True, digits=digits, between='% to ', apart=(0.0,))}%"
+    return words.interval_of_change(*bounds.ends) if bounds.known else ""
 
 
 # --- columns ----------------------------------------------------------------------------------------------
