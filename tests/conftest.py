@@ -59,6 +59,7 @@ def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
 
 
 CLUSTER = "tests/scoring/spark/test_cluster.py"
+LONG = (CLUSTER, "tests/house/test_conformance_page.py", "tests/worked/test_better_rankings.py")
 WITH_RANX = {f"tests/parity/test_{name}.py" for name in ("ranx", "ir_measures", "dialects")}
 # comparisons with other tools, a browser and Spark: slow wherever they are installed
 FOREIGN = ("tests/parity/", "tests/browser/", "tests/scoring/spark/")
@@ -99,8 +100,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "tests/parity with ranx" if file in WITH_RANX else file
 
         def _assign_work_unit(self, node: Any) -> None:
-            if CLUSTER in self.workqueue:  # files with few tests come last, and one worker would wait for this one
-                self.workqueue.move_to_end(CLUSTER, last=False)
+            long = next((file for file in LONG if file in self.workqueue), None)
+            if long is not None:  # files with few tests come last, and one worker would wait for these
+                self.workqueue.move_to_end(long, last=False)
             super()._assign_work_unit(node)
 
     return Together(config, log)
