@@ -209,7 +209,7 @@ class swaps(BiasEstimator):
         if not len(traffic.pair):
             return first
         clicks, skips = (sums[:, 0] for sums in traffic.interventions)
-        # no click says that few look, not how few; users drawn again may have none
+        # without clicks a rate is known to be small, but not how small (resamples may lack clicks by chance)
         return np.asarray(first | ((clicks + skips >= FEWEST) & ((clicks > 0) | (traffic.weight is not None))))
 
     def curve(self, traffic: ShownTraffic) -> BiasCurve:

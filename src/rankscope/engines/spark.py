@@ -64,7 +64,7 @@ def functions() -> Any:
 
 
 def _asked(question: Callable[[], Any]) -> Any:
-    """Return what Spark answers. Raises one line for an error of its own."""
+    """Return the answer of Spark. Raises its errors as one line each."""
     try:
         return question()
     except Exception as error:  # noqa: BLE001 - goes on where it is none of ours

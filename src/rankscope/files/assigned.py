@@ -137,7 +137,9 @@ def _find_units(assigned: _LabelledTable, other: _LabelledTable) -> None:
 
 def _is_id(frame: pl.DataFrame, name: str) -> bool:
     column = frame[name]
-    whole = column.dtype.is_float() and bool((column.drop_nans() % 1 == 0).all())  # 7.0 is the id 7, and 7.5 is none
+    whole = column.dtype.is_float() and bool(
+        (column.drop_nans() % 1 == 0).all()
+    )  # 7.0 can be the id 7; fractions are amounts
     return column.dtype == pl.String or column.dtype.is_integer() or whole
 
 

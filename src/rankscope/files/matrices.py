@@ -334,7 +334,7 @@ def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric:
 
 
 def _of_series(name: str, value: Any, label: str) -> Any:
-    """A series as the values of queries by its index (pandas), or in order. Anything else as it is."""
+    """Return a pandas series as a mapping of its index, another series as a list, and any other value unchanged."""
     if hasattr(value, "columns") or not hasattr(value, "to_list"):
         return value
     index: Any = getattr(value, "index", None)

@@ -286,7 +286,7 @@ class Panel:
         return np.asarray(here if even else here / exact_sum(here) + there / exact_sum(there))
 
     def pair_of_means(self, run: str, baseline: str) -> EstimatedPair:
-        """Two systems by their means alone, as where each has units of its own."""
+        """Two systems by their means, if each has its own units."""
         each = self.estimate(run), self.estimate(baseline)
         return EstimatedPair(Estimate.between(*each), *each)
 

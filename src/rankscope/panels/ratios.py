@@ -187,7 +187,7 @@ def adjusted_ratios(arms: Sequence[Moments], covariates: int = 0) -> list[Ratio]
         value, factors = linearise_ratio(arm, 0, 1)
         for i, coefficient in enumerate(coefficients.tolist()):
             centre, theirs = linearise_ratio(arm, 2 + 2 * i, 3 + 2 * i)
-            if coefficient and math.isfinite(centre):  # nothing is known of an arm without a value
+            if coefficient and math.isfinite(centre):  # an arm without a value has no centre
                 value -= coefficient * (centre - centres[i])
                 factors = factors - coefficient * theirs
         ratios.append(Ratio(value, factors * price, tuple(coefficients.tolist()), price))

@@ -407,7 +407,7 @@ class NothingFound(Policy):
 
 
 class _OfFile(_Read):
-    """What a table says, stated by the name of its file, or as given in memory."""
+    """A policy from a table, named by its file or given in memory."""
 
     def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
         return value.label

@@ -181,7 +181,7 @@ def _renamed(old: str, new: str) -> Callable[..., Any]:
 
 
 class Absent:
-    """What an attribute of a result is if the result has none of it. Unlike a value of the class, it is no default of a field."""
+    """The value of an attribute that a result does not define. Dataclasses do not take it as the default of a field."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -144,7 +144,7 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
 
 
 def _refuse_settled(convention: Convention, part: Explanation, counted: float) -> None:
-    """Refuse a query whose value is not the metric's but that of a policy, which no rank earns."""
+    """Refuse a query whose value comes from a policy, as no rank explains it."""
     named = [("no-relevant", convention.no_relevant), ("nothing-found", convention.nothing_found)]
     policies = [f"--{name} {value}" for name, value in named if value != "metric"]
     if policies and not np.isclose(counted, part.value, rtol=1e-9, atol=1e-12, equal_nan=True):
