@@ -137,9 +137,7 @@ def _find_units(assigned: _LabelledTable, other: _LabelledTable) -> None:
 
 def _is_id(frame: pl.DataFrame, name: str) -> bool:
     column = frame[name]
-    whole = column.dtype.is_float() and bool(
-        (column.drop_nans() % 1 == 0).all()
-    )  # 7.0 can be the id 7; fractions are amounts
+    whole = column.dtype.is_float() and bool((column.drop_nans() % 1 == 0).all())  # 7.0 may be an id, 7.5 is an amount
     return column.dtype == pl.String or column.dtype.is_integer() or whole
 
 
