@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -47,7 +48,7 @@ def spark(need: Callable[[str], ModuleType], java: None) -> Iterator[Any]:
     sql = need("pyspark.sql")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SOURCES, os.environ.get("PYTHONPATH", "")]))
-    session = (
+    builder = (
         sql.SparkSession.builder.master("local[2]")
         .config("spark.driver.extraJavaOptions", QUICK)
         .config("spark.driver.memory", "768m")
@@ -56,8 +57,11 @@ def spark(need: Callable[[str], ModuleType], java: None) -> Iterator[Any]:
         .config("spark.sql.shuffle.partitions", "3")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
         .config("spark.rankscope.part.rows", "20")
-        .getOrCreate()
     )
+    with warnings.catch_warnings():
+        # pyspark forks to start Java, which JAX warns of where this process has tests of a peer that uses it
+        warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+        session = builder.getOrCreate()
     yield session
     session.stop()
 
