@@ -63,7 +63,7 @@ def functions() -> Any:
     return functions
 
 
-def _asked(question: Callable[[], Any]) -> Any:
+def _ask(question: Callable[[], Any]) -> Any:
     """Return the answer of Spark. Raises its errors as one line each."""
     try:
         return question()
@@ -81,7 +81,7 @@ def option(frame: Frame, name: str) -> int:
 
 def kinds_of(frame: Frame) -> dict[str, str]:
     """The columns of a frame with their types: ``text``, ``whole``, ``float``, or the name of another type."""
-    fields = _asked(lambda: frame.schema.fields)  # the frame may name a column or a file that there is not
+    fields = _ask(lambda: frame.schema.fields)  # the frame may name a column or a file that there is not
     return {field.name: _kind(field.dataType.simpleString()) for field in fields}
 
 
@@ -126,13 +126,13 @@ def _column(name: str) -> Any:
 def restore_floats(frame: Frame, names: Sequence[str], pattern: str) -> Frame:
     """Restore columns of texts that were floats, if every text fits this ``pattern``. The first row says which columns to test."""
     F = functions()
-    first = _asked(lambda: frame.select(*map(_column, names)).limit(1).collect())
+    first = _ask(lambda: frame.select(*map(_column, names)).limit(1).collect())
     cells = zip(names, first[0] if first else (), strict=False)
     likely = [name for name, text in cells if re.fullmatch(pattern, (text or "").strip())]
     if not likely:
         return frame
     other = [F.max(~F.trim(_column(name)).rlike(f"^({pattern})?$")) for name in likely]
-    has_other = _asked(lambda: frame.select(*other).collect())[0]
+    has_other = _ask(lambda: frame.select(*other).collect())[0]
     for name, odd in zip(likely, has_other, strict=True):
         text = F.trim(_column(name))
         frame = frame if odd else frame.withColumn(name, F.when(text != "", text.cast("double")))
@@ -156,7 +156,7 @@ def _plain(kind: Any) -> Any:
 
 def first_rows(frame: Frame, rows: int) -> pl.DataFrame | None:
     """All rows of a small frame, None above the limit: asked without columns first, as ``limit`` computes all partitions up to the last row."""
-    more = _asked(lambda: frame.select(functions().lit(1)).offset(rows).limit(1).collect())
+    more = _ask(lambda: frame.select(functions().lit(1)).offset(rows).limit(1).collect())
     return None if more else collect(frame)
 
 
@@ -278,7 +278,7 @@ def collect(frame: Frame) -> pl.DataFrame:
     """Collect all rows of a frame. Raises one line for an error on an executor."""
     import polars as pl
 
-    return pl.DataFrame(pl.from_arrow(_asked(frame.toArrow)))
+    return pl.DataFrame(pl.from_arrow(_ask(frame.toArrow)))
 
 
 class LostRowsError(DataError):
@@ -350,12 +350,12 @@ def session_of(master: str | None) -> Any:
 
 def read_parquet(session: Any, path: str) -> Frame:
     """Read a Parquet file or a folder of Parquet files."""
-    return _asked(lambda: session.read.parquet(path))
+    return _ask(lambda: session.read.parquet(path))
 
 
 def read_columns(session: Any, path: str, separator: str) -> Frame:
     """CSV with a header, all columns as strings."""
-    return _asked(lambda: session.read.option("escape", '"').csv(path, sep=separator, header=True, inferSchema=False))
+    return _ask(lambda: session.read.option("escape", '"').csv(path, sep=separator, header=True, inferSchema=False))
 
 
 def read_jsonl(session: Any, path: str, keys: Sequence[str]) -> Frame:
@@ -364,7 +364,7 @@ def read_jsonl(session: Any, path: str, keys: Sequence[str]) -> Frame:
 
     F = functions()
     schema = StructType([StructField(key, StringType()) for key in [*keys, "_broken"]])
-    frame = _asked(lambda: session.read.json(path, schema=schema, columnNameOfCorruptRecord="_broken"))
+    frame = _ask(lambda: session.read.json(path, schema=schema, columnNameOfCorruptRecord="_broken"))
     fault = F.concat(F.lit("not a JSON object: "), F.substring("_broken", 1, 80))
     return frame.withColumn("fault", fault).drop("_broken")
 
@@ -373,9 +373,7 @@ def read_lines(session: Any, path: str, names: Mapping[str, int], width: int, ex
     """Split lines at white space into ``width`` columns and return the columns in ``names``. A line of another width has a ``fault``."""
     F = functions()
     line = F.trim(F.regexp_replace("value", r"\s+", " "))
-    lines = (
-        _asked(lambda: session.read.text(path)).select(line.alias("line")).where("line != '' and line not like '#%'")
-    )
+    lines = _ask(lambda: session.read.text(path)).select(line.alias("line")).where("line != '' and line not like '#%'")
     cells = F.split("line", " ")
     fault = F.concat(F.lit("a line has "), F.size(cells), F.lit(f" columns, {expected}: "), F.substring("line", 1, 80))
     wrong = F.when(F.size(cells) != width, fault).alias("fault")
@@ -384,4 +382,4 @@ def read_lines(session: Any, path: str, names: Mapping[str, int], width: int, ex
 
 def head_of(session: Any, path: str, rows: int) -> list[str]:
     """The first lines of a file."""
-    return [row.value for row in _asked(lambda: session.read.text(path).limit(rows).collect())]
+    return [row.value for row in _ask(lambda: session.read.text(path).limit(rows).collect())]

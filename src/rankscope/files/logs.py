@@ -160,8 +160,8 @@ def log_from(rows: LogRows, columns: ColumnsOption, clock: Clock | None = None) 
     what = rows.read_as or ("a log" if shows else table)
     named = [f"{role} ({name})" if role != name else role for role, name in roles.items()]
     first = f"read {label} as {what}: {words.listing(named, most=30)}"
-    told = dict.fromkeys((first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
-    noted = replace(rows.source, notes=tuple(told))
+    all_notes = dict.fromkeys((first, *(rows.source.notes if rows.read_as else ()), *notes, *remarks))
+    noted = replace(rows.source, notes=tuple(all_notes))
     log = Log(
         frame, roles, tuple(name for name in others if name not in roles), noted, rows.collect, pieces, sums=rows.sums
     )

@@ -12,13 +12,13 @@ from rankscope.errors import InputError
 
 # columns of true and false, and a time: no column of an input is called so
 BEFORE, EVENT, MET = (" before", " event", " assigned")
-UNITS = {
-    "sec": "seconds",
-    "m": "minutes",
-    "min": "minutes",
-    "hr": "hours",
-}  # and each unit, with its first letter or without its s
-UNITS |= {short: unit for unit in ("seconds", "minutes", "hours", "days", "weeks") for short in (unit[0], unit[:-1])}
+LENGTHS = ("seconds", "minutes", "hours", "days", "weeks")
+UNITS = (
+    {"sec": "seconds", "min": "minutes", "hr": "hours"}
+    | {  # and each by its first letter, and without its s
+        short: unit for unit in LENGTHS for short in (unit[0], unit[:-1])
+    }
+)
 WINDOW = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 
 

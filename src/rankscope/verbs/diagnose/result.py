@@ -16,7 +16,8 @@ from rankscope.blocks import Chart, Column, Heading, Table, Value
 from rankscope.files.texts import Texts
 from rankscope.metrics import RR, Metric
 from rankscope.scoring.policies import OVER_ORDERS
-from rankscope.scoring.scores import OfScores, Scores
+from rankscope.scoring.results import OfScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Shown, View
 from rankscope.verbs.diagnose.losses import (
     BANDS,

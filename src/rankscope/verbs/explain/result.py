@@ -17,7 +17,8 @@ from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE, active_cautions
 from rankscope.files.texts import Texts
 from rankscope.metrics import Metric
 from rankscope.scoring.health import warnings_of_judgments
-from rankscope.scoring.scores import OfScores, Scores
+from rankscope.scoring.results import OfScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Shown, View, caution_block
 from rankscope.verbs.explain.parts import ROUNDING, Position, Rest, ValueParts
 

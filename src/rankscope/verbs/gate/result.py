@@ -19,7 +19,8 @@ from rankscope.experiments.plan import Look
 from rankscope.impressions import Log
 from rankscope.panels.method import FEWEST, Margin, Method, Validity
 from rankscope.panels.panel import Panel
-from rankscope.scoring.scores import OfScores, Scores
+from rankscope.scoring.results import OfScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.junit import JUnitCase, as_junit
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 from rankscope.verbs.gate.baseline import StoredBaseline, provenance

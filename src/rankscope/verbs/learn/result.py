@@ -12,7 +12,7 @@ from rankscope.panels.contrast_result import ContrastResult, columns_named
 from rankscope.panels.families import Family
 from rankscope.rankers.learners import RankingModel
 from rankscope.scoring.request import Request
-from rankscope.scoring.scores import OfRequest
+from rankscope.scoring.results import OfRequest
 from rankscope.show.result import Col, View
 
 MOST = 10  # features shown

@@ -12,7 +12,8 @@ from rankscope import words
 from rankscope.lists.overlap import kendall
 from rankscope.metrics import Metric
 from rankscope.panels.samples import SIGNS
-from rankscope.scoring.scores import OfScores, Scores
+from rankscope.scoring.results import OfScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, View
 
 

@@ -18,7 +18,8 @@ from rankscope.metrics import spelled
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import PairPower, PowerGoal, Summary, Target, summary_of
 from rankscope.scoring.measurements import Measurements
-from rankscope.scoring.scores import OfScores, Scores
+from rankscope.scoring.results import OfScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View
 
 FORMULA = {

@@ -14,7 +14,8 @@ from rankscope.dialects import Convention
 from rankscope.metrics import Metric
 from rankscope.scoring.definitions import MetricDefinition
 from rankscope.scoring.policies import POLICIES
-from rankscope.scoring.scores import OfScores, Scores
+from rankscope.scoring.results import OfScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Shown, View, table_of
 from rankscope.verbs.reconcile.slips import SlipSearch
 from rankscope.words import in_caller_syntax

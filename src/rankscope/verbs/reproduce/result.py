@@ -15,7 +15,8 @@ from rankscope.metrics import Metric, spelled
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.contrast_result import difference_cell, p_cell
 from rankscope.scoring.request import Request
-from rankscope.scoring.scores import OfScores, Scores
+from rankscope.scoring.results import OfScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Shown, View
 
 

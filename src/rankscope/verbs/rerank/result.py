@@ -14,7 +14,7 @@ from rankscope.panels.contrast_result import columns_named
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
 from rankscope.scoring.request import Request
-from rankscope.scoring.scores import OfRequest
+from rankscope.scoring.results import OfRequest
 from rankscope.show.result import Col, View
 from rankscope.tables import Run
 

@@ -11,7 +11,8 @@ from rankscope.blocks import Caution
 from rankscope.diagnostics.rankings import TiesAtCutoff
 from rankscope.diagnostics.rule import MIN_PRINTED_CHANGE
 from rankscope.metrics import Metric
-from rankscope.scoring.scores import OfScores, Scores
+from rankscope.scoring.results import OfScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, View
 from rankscope.words import in_caller_syntax
 

@@ -18,7 +18,7 @@ from rankscope.panels.families import Family
 from rankscope.rankers.searches import Point
 from rankscope.scoring.pools import join_frames
 from rankscope.scoring.request import Request
-from rankscope.scoring.scores import OfRequest
+from rankscope.scoring.results import OfRequest
 from rankscope.show.result import Col, View
 from rankscope.tables import Run
 

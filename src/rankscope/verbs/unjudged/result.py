@@ -12,7 +12,8 @@ from rankscope import words
 from rankscope.blocks import Heading, Paragraph
 from rankscope.errors import RankscopeError
 from rankscope.metrics import Metric
-from rankscope.scoring.scores import OfScores, Scores
+from rankscope.scoring.results import OfScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Shown, View
 
 NO_JUDGMENT, NONE_FOUND = "no judgments could", "a search found no way"  # reasons of a turn
