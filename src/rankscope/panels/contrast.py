@@ -398,6 +398,24 @@ class Contrast:
         return f"{self.interval_of_margin}, within ±{self.margin_in_words}"
 
     @property
+    def _noun(self) -> str:
+        return self.panel.measure.unit if self.panel.clusters is None else "cluster"
+
+    @property
+    def _alike(self) -> str:
+        """How differences without a spread are alike."""
+        if self.pair.by_unit:
+            return f"every {self._noun} differs by the same"
+        return f"every {self._noun} of {self.run} has the same value, and of {self.baseline}"
+
+    @property
+    def without_interval(self) -> str:
+        """The reason that the difference has no interval; empty if it has one."""
+        if self.shown.known:
+            return ""
+        return self.shown.reason if self.queries < 2 or self.detectable.difference > 0 else self._alike
+
+    @property
     def interval_of_margin(self) -> str:
         """The interval that decides about the margin, with its level: of the lift if the margin is a share. Empty without a margin."""
         result, margin, share = self.equivalence_adjusted, self.margin or 0.0, self._margin_share
@@ -434,11 +452,8 @@ class Contrast:
         if not self.detectable.difference > 0:
             if math.isnan(self.p_value) or self.queries < 2:
                 return f": {self.bounds.reason or 'the differences have no spread'}."
-            unit = self.panel.measure.unit if self.panel.clusters is None else "cluster"
-            alike = f"every {unit} differs by the same"
-            if not self.pair.by_unit:
-                alike = f"every {unit} of {self.run} has the same value, and of {self.baseline}"
-            return f" ({signed}, {p_value}{corrected}): {alike}, so a verdict needs more {words.plural(unit)}."
+            more = words.plural(self._noun)
+            return f" ({signed}, {p_value}{corrected}): {self._alike}, so a verdict needs more {more}."
         of_means = self.method.test is None or self.method.test.of not in {"signs", "ranks"}
         # it detects other differences, or none
         if not of_means or self.smallest > self.method.corrected_alpha(self.comparisons):

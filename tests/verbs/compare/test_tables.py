@@ -51,6 +51,21 @@ def test_details_have_a_table_for_every_metric() -> None:
     assert "all metrics" not in told
 
 
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        pytest.param([0.5], "fewer than 2 queries", id="one query"),
+        pytest.param([0.2, 0.4, 0.6], "every query differs by the same", id="a constant difference"),
+        pytest.param([0.2, 0.4, 0.7], "", id="an interval"),
+    ],
+)
+def test_an_interval_that_is_missing_has_its_reason_below_the_table(values: list[float], reason: str) -> None:
+    found = rs.compare({"old": [0.1, 0.3, 0.5][: len(values)], "new": values}, metrics="AP")
+    line = " ".join(found.to_text().split())
+    assert ("no interval: " in line) == bool(reason)
+    assert f"no interval: {reason}" * bool(reason) in line
+
+
 def test_the_metric_declared_in_advance_is_named() -> None:
     found = rs.compare(QRELS, runs(3), METRICS, primary="AP")
     assert headings(found.to_text())[0] == "AP (primary), against run0"

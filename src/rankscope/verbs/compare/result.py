@@ -384,7 +384,8 @@ class Comparison(ContrastResult):
         family = self.family
         baseline = "" if family.baseline is None else f" from {family.baseline}"
         marks = f"* different{baseline} at {words.percent(family.method.alpha)} ({how(family)})"
-        return " · ".join([marks, *(LEGEND[name] for name in columns_of(family) if name in LEGEND)])
+        reasons = dict.fromkeys(f"no interval: {c.without_interval}" for c in family.contrasts if c.without_interval)
+        return " · ".join([marks, *(LEGEND[name] for name in columns_of(family) if name in LEGEND), *reasons])
 
     def _lines(self) -> Iterator[str]:
         family, method = self.family, self.family.method
