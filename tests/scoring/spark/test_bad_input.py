@@ -121,6 +121,6 @@ def test_executors_without_the_package(spark: Any, monkeypatch: pytest.MonkeyPat
     # as spark.executorEnv.PYTHONPATH, from here on: other workers are started for it
     monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(tmp_path))
     with pytest.raises(
-        rs.InputError, match="^the executors have no rankscope: install rankscope there in the same version, or ship"
+        rs.InputError, match=r"^the executors have no rankscope: install rankscope there in the same version, or ship"
     ):
         rs.evaluate(qrels, run, "AP")
