@@ -30,13 +30,21 @@ def greedy_gains(lists: Lists, level: float, alpha: float, depth: int | None) ->
     covers, by_id = about(lists, level), lists.pool.by_id
     left = np.asarray(covers.any(axis=2))
     rounds = int(left.sum(axis=1).max(initial=0))
+    # documents about any subtopic, of which there are few, come first, and subtopics one after another
+    first = np.argsort(~left, axis=1, kind="stable")[:, : max(rounds, 1)]
+    left, by_id = (np.take_along_axis(one, first, axis=1) for one in (left, by_id))
+    covers = np.take_along_axis(covers, first[:, :, None], axis=1)
+    by_subtopic = np.ascontiguousarray(np.moveaxis(covers, 2, 0), dtype=float)
     rounds = rounds if depth is None else min(depth, rounds)
     worth = np.array([(1.0 - alpha) ** n for n in range(rounds + 1)])
     met = np.zeros((len(covers), covers.shape[2]), dtype=np.int64)
     query = np.arange(len(covers))
     out = np.zeros((len(covers), max(rounds, 1)))
     for place in range(rounds):
-        gain = np.where(left, over_aspects(covers * worth[met][:, None, :]), -1.0)
+        gain = np.zeros(left.shape)
+        for covered, of in zip(by_subtopic, worth[met].T, strict=True):
+            gain += covered * of[:, None]
+        gain = np.where(left, gain, -1.0)
         best = gain.max(axis=1)
         going = best >= 0.0
         equal = gain >= (best - CLOSE * np.abs(best))[:, None]

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankscope.declared import plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, ItemTable, Judged, RankedBatch, Shown
+from rankscope.lists import Array, ItemTable, Judged, Lists, RankedBatch, Shown
 from rankscope.lists.items import table_of
 from rankscope.lists.judged import with_shown
 from rankscope.metrics import Metric
@@ -104,6 +104,18 @@ def judged(cases: tuple[Case, ...]) -> Judged:
     return with_shown(RankedBatch(end_to_end([PlainList(*part) for part in parts])).flat, _shown(cases))
 
 
+@lru_cache(maxsize=64)
+def whole(cases: tuple[Case, ...]) -> Lists:
+    """The rectangle of all cases. Metrics share it, as in an engine."""
+    return judged(cases).lists(np.arange(len(cases)))
+
+
+@lru_cache(maxsize=16)
+def apart(cases: tuple[Case, ...]) -> list[Lists]:
+    """The rectangle of each case by itself."""
+    return [judged(cases).lists(np.array([i])) for i in range(len(cases))]
+
+
 @lru_cache(maxsize=1)
 def _table() -> ItemTable:
     labels: dict[str, dict[str, Any]] = {
@@ -150,8 +162,7 @@ def aspects_of(grade: float) -> dict[int, float]:
 
 def values(metric: Metric, cases: Sequence[Case]) -> Array:
     """The values of the metric for all cases, in one rectangle."""
-    data = judged(tuple(cases))
-    return metric.score(data.lists(np.arange(len(data))))
+    return metric.score(whole(tuple(cases)))
 
 
 def accepts(metric: Metric, cases: Sequence[Case]) -> list[bool]:

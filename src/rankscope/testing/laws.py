@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations, groupby, permutations, product
 from typing import Any
 
@@ -15,10 +16,11 @@ from rankscope.engines import local
 from rankscope.engines.base import SEVERAL, Order
 from rankscope.engines.mappings import judge
 from rankscope.engines.values import depends_on_order, score, score_under_ties
+from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse
-from rankscope.testing.cases import Case, accepts, aspects_of, judged, top_grade, values
+from rankscope.testing.cases import Case, accepts, apart, aspects_of, judged, top_grade, values, whole
 
 CLOSE = 1e-12
 
@@ -62,10 +64,13 @@ def compare_changes(
     pairs = [(number, after) for number, case in enumerate(cases) for after in changes(case) if after != case]
     if not pairs:
         return None
-    taken = accepts(metric, [after for _, after in pairs])
-    pairs = [pair for pair, ok in zip(pairs, taken, strict=True) if ok]
+    try:
+        after = values(metric, [case for _, case in pairs])
+    except InputError:
+        taken = accepts(metric, [case for _, case in pairs])
+        pairs = [pair for pair, ok in zip(pairs, taken, strict=True) if ok]
+        after = values(metric, [case for _, case in pairs])
     before = values(metric, cases)[[number for number, _ in pairs]]
-    after = values(metric, [case for _, case in pairs])
     wrong = np.flatnonzero(~holds(before, after))
     if not len(wrong):
         return None
@@ -115,18 +120,17 @@ def spelling(metric: Metric, cases: Sequence[Case]) -> Violation | None:
 @law()
 def parts(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """The parts of the positions, of unjudged documents and of the base sum to the value, before the link."""
-    data = judged(tuple(cases))
-    lists = data.lists(np.arange(len(data)))
+    lists = whole(tuple(cases))
     terms = metric.taken_apart(lists)
     value = metric.score(lists)
-    defined = np.ones(len(data), dtype=bool) if terms.defined is None else np.asarray(terms.defined)
-    if value.shape != (len(data),):
-        return Violation(cases[0], f"gives {value.shape} values for {len(data)} queries")
-    whole = terms.shares.sum(axis=1) + terms.unjudged_share + terms.base
-    whole = whole if terms.link is None else terms.link(whole)
-    wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
+    defined = np.ones(len(cases), dtype=bool) if terms.defined is None else np.asarray(terms.defined)
+    if value.shape != (len(cases),):
+        return Violation(cases[0], f"gives {value.shape} values for {len(cases)} queries")
+    sums = terms.shares.sum(axis=1) + terms.unjudged_share + terms.base
+    sums = sums if terms.link is None else terms.link(sums)
+    wrong = np.where(defined, ~np.isfinite(value) | ~close(value, sums), ~np.isnan(value))
     return _first(
-        cases, wrong, lambda i: f"{value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})"
+        cases, wrong, lambda i: f"{value[i]!s}, while the parts sum to {sums[i]!s} (defined: {bool(defined[i])})"
     )
 
 
@@ -148,13 +152,11 @@ def alone(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     """A query scores the same by itself and in a batch."""
     # a wide neighbour pads the rectangle
     wide = Case((0, 1, None) * 20)
-    company = [*cases, *(case for case in (wide,) if accepts(metric, [wide])[0])]
-    data = judged(tuple(company))
-    lists = data.lists(np.arange(len(data)))
+    company = (*cases, *(case for case in (wide,) if accepts(metric, [wide])[0]))
+    lists = whole(company)
     batch = {"value": metric.score(lists), "weight": metric.weight(lists)}
-    engine = score(data, [metric])[0].value
-    for i, case in enumerate(cases):
-        one = data.lists(np.array([i]))
+    engine = score(judged(company), [metric])[0].value
+    for i, (case, one) in enumerate(zip(cases, apart(company), strict=False)):
         for what, value in {"value": metric.score(one), "weight": metric.weight(one)}.items():
             if not same(value, batch[what][i : i + 1])[0]:
                 return Violation(case, f"gives the {what} {value[0]!s} by itself and {batch[what][i]!s} in a batch")
@@ -175,6 +177,7 @@ def renaming(metric: Metric, cases: Sequence[Case]) -> Violation | None:
     return None
 
 
+@lru_cache(maxsize=64)
 def _through_engine(cases: tuple[Case, ...], needs: frozenset[str], turn: int) -> Judged:
     """The cases as dicts with document ids. Each turn has other ids and another order of entries."""
     run: dict[str, dict[str, float]] = {}
@@ -329,9 +332,10 @@ def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -
         for case in few
     ]
     flat = [replace(case, tied=()) for group in orders for case in group]
-    if not all(accepts(metric, flat)):
+    try:
+        each = np.split(values(metric, flat), np.cumsum([len(group) for group in orders])[:-1])
+    except InputError:
         return None
-    each = np.split(values(metric, flat), np.cumsum([len(group) for group in orders])[:-1])
     data = judged(tuple(few))
     high, low = (np.min, np.max) if metric.better == "lower" else (np.max, np.min)
     for ties, of in (("expected", np.mean), ("best", high), ("worst", low)):

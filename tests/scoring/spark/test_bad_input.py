@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -108,3 +109,18 @@ def test_an_executor_of_another_version_says_so(spark: Any, monkeypatch: pytest.
     monkeypatch.setattr(evaluation, "Scoring", partial(task.Scoring, version="0.0.1"))
     with pytest.raises(rs.InputError, match=r"the executors have rankscope .*, and this is 0\.0\.1: install the same"):
         rs.evaluate(spark.createDataFrame(JUDGED, QRELS), spark.createDataFrame(GOOD, RUN), "AP")
+
+
+def test_executors_without_the_package(spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nclass Hidden:\n    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'rankscope':\n"
+        '            raise ModuleNotFoundError(f"No module named {name!r}", name=name)\nsys.meta_path.insert(0, Hidden())\n'
+    )
+    qrels, run = spark.createDataFrame(JUDGED, QRELS), spark.createDataFrame(GOOD, RUN)
+    # as spark.executorEnv.PYTHONPATH, from here on: other workers are started for it
+    monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(tmp_path))
+    with pytest.raises(
+        rs.InputError, match=r"^the executors have no rankscope: install rankscope there in the same version, or ship"
+    ):
+        rs.evaluate(qrels, run, "AP")

@@ -1,22 +1,25 @@
-"""On a cluster of two executors: one is killed, tasks fail and are run again, the package is not there; and by Spark Connect.
+"""On a cluster of two executors: one is killed, tasks fail and are run again; and by Spark Connect.
 
-A process has one Spark, so each of these is a process of its own.
+A process has one Spark, so each of these two is a process of its own, which runs the scripts of all its tests.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Timer
 from types import ModuleType
+from typing import Any
 
 import pytest
 from tests.scoring.spark.conftest import QUICK, SOURCES
 
 START = """
-import os, signal, sys
+import gc, json, os, signal, sys, time, traceback
 import polars as pl, numpy as np
 import rankscope as rs
 from pyspark.sql import SparkSession
@@ -35,8 +38,31 @@ assert [m.value for m in there.board] == [m.value for m in here.board]
 """
 CLUSTER = """
 spark = builder.master("local-cluster[2,1,1024]").getOrCreate()
+executors = spark.sparkContext._jsc.sc().getExecutorMemoryStatus
+def new_session():
+    while executors().size() < 3:  # the driver is one: where one was killed, another is on its way
+        time.sleep(0.1)
+    return spark.newSession()
+"""
+CONNECT = """
+spark = builder.remote("local[2]").getOrCreate()
+def new_session():
+    return spark
+"""
+# runs each script as a notebook runs its cells: what it defines is of no module that an executor could import
+SERVE = """
+gc.disable()  # as in all tests on Spark
+for line in sys.stdin:
+    given = {**globals(), **json.loads(line), "spark": new_session()}
+    try:
+        exec(given["script"], given)
+        failed = ""
+    except BaseException:
+        failed = traceback.format_exc()
+    print(ANSWER + json.dumps(failed), flush=True)
+"""
+PLAIN = """
 plain = spark.createDataFrame(run.to_pandas()).repartition(8)
-marker = sys.argv[1]
 """
 ONCE = """
 def once(batches):
@@ -95,7 +121,7 @@ try:
     rs.evaluate(judged, frame.mapInArrow(other, frame.schema), [Late(), "AP"])
 except rs.DataError as error:
     assert "handed " in str(error) and "than it had read: a lost task was run again" in str(error), error
-    print(error)
+    assert "evaluate that" in str(error), error
 else:
     raise SystemExit("rows of two frames were judged as one")
 """
@@ -112,21 +138,41 @@ def compare(frame):
 """
 
 
-def run_script(script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+ANSWER = "answer: "
+Run = Callable[..., None]
+
+
+def driver(start: str, folder: Path) -> Iterator[Run]:
+    """A process with a Spark of its own: runs scripts one after another, each with the names that it is given."""
     path = os.pathsep.join(filter(None, [SOURCES, os.environ.get("PYTHONPATH", "")]))
     quick = (
         f"--conf 'spark.driver.extraJavaOptions={QUICK}' --conf 'spark.executor.extraJavaOptions={QUICK}' pyspark-shell"
     )
-    given = {
-        **os.environ,
-        "PYSPARK_SUBMIT_ARGS": quick,
-        "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": path,
-        **environment,
-    }
-    return subprocess.run(
-        [sys.executable, "-c", script, *arguments], check=False, capture_output=True, text=True, env=given, timeout=500
-    )
+    env = {**os.environ, "PYSPARK_SUBMIT_ARGS": quick, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": path}
+    words = [sys.executable, "-c", f"ANSWER = {ANSWER!r}\n{START}{start}{SERVE}"]
+    said = folder / "stderr"
+    with (
+        said.open("w") as stderr,
+        subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True, env=env
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        to, answers = process.stdin, process.stdout
+
+        def run(script: str, **given: Any) -> None:
+            limit = Timer(500, process.kill)
+            limit.start()
+            print(json.dumps({"script": script, **given}), file=to, flush=True)
+            answer = next((line for line in answers if line.startswith(ANSWER)), None)
+            limit.cancel()
+            assert answer is not None, said.read_text()[-3000:]
+            failed = json.loads(answer.removeprefix(ANSWER))
+            assert not failed, failed[-3000:]
+
+        yield run
+        to.close()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -135,13 +181,26 @@ def packages(need: Callable[[str], ModuleType], java: None) -> None:
         need(name)
 
 
+@pytest.fixture(scope="module")
+def on_cluster(packages: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    yield from driver(CLUSTER, tmp_path_factory.mktemp("cluster"))
+
+
+@pytest.fixture(scope="module")
+def by_connect(
+    packages: None, need: Callable[[str], ModuleType], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Run]:
+    for name in ("grpc", "grpc_status", "zstandard", "google.rpc"):
+        need(name)
+    yield from driver(CONNECT, tmp_path_factory.mktemp("connect"))
+
+
 @pytest.mark.parametrize(
     "accident", [pytest.param(KILLED, id="an executor is killed"), pytest.param(RETRIED, id="a task is run again")]
 )
-def test_accidents_change_nothing(accident: str, tmp_path: Path) -> None:
+def test_accidents_change_nothing(accident: str, on_cluster: Run, tmp_path: Path) -> None:
     marker = tmp_path / "happened"
-    done = run_script(START + CLUSTER + accident + CHECK, str(marker))
-    assert done.returncode == 0, done.stderr[-3000:]
+    on_cluster(PLAIN + accident + CHECK, marker=str(marker))
     assert marker.exists()
 
 
@@ -149,71 +208,44 @@ def test_accidents_change_nothing(accident: str, tmp_path: Path) -> None:
     "frame",
     [pytest.param(SAME, id="of a frame that is the same again"), pytest.param(CHANGED, id="of one that is not")],
 )
-def test_rows_that_were_packed_are_lost(frame: str, tmp_path: Path) -> None:
+def test_rows_that_were_packed_are_lost(frame: str, on_cluster: Run, tmp_path: Path) -> None:
     marker = tmp_path / "happened"
-    done = run_script(START + CLUSTER + LATE + frame, str(marker))
-    assert done.returncode == 0, done.stderr[-3000:]
+    on_cluster(PLAIN + LATE + frame, marker=str(marker))
     assert marker.exists()
-    assert ("evaluate that" in done.stdout) == (frame is CHANGED)
 
 
-def test_executors_without_the_package(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sys\nclass Hidden:\n    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.partition('.')[0] == 'rankscope':\n"
-        '            raise ModuleNotFoundError(f"No module named {name!r}", name=name)\nsys.meta_path.insert(0, Hidden())\n'
-    )
-    start = (
-        f'spark = builder.master("local[2]").config("spark.executorEnv.PYTHONPATH", {str(tmp_path)!r}).getOrCreate()\n'
-    )
-    script = START + start + "frame = spark.createDataFrame(run.to_pandas())\n" + CHECK
-    done = run_script(script)
-    assert done.returncode == 1
-    assert (
-        "InputError: the executors have no rankscope: install rankscope there in the same version, or ship"
-        in done.stderr
+def test_connect(by_connect: Run) -> None:
+    by_connect(
+        'frame = spark.createDataFrame(run.to_pandas())\nassert "connect" in type(frame).__module__\n'
+        + CHECK
+        + 'assert "connect" in type(there.per_query).__module__\n'
     )
 
 
-def test_connect(need: Callable[[str], ModuleType]) -> None:
-    for name in ("grpc", "grpc_status", "zstandard", "google.rpc"):
-        need(name)
-    start = (
-        'spark = builder.remote("local[2]").getOrCreate()\nframe = spark.createDataFrame(run.to_pandas())\n'
-        'assert "connect" in type(frame).__module__\n'
-    )
-    done = run_script(START + start + CHECK + 'assert "connect" in type(there.per_query).__module__\n')
-    assert done.returncode == 0, done.stderr[-3000:]
-
-
-def test_a_log_of_a_cluster_by_which_a_task_is_run_again(tmp_path: Path) -> None:
+def test_a_log_of_a_cluster_by_which_a_task_is_run_again(on_cluster: Run, tmp_path: Path) -> None:
     marker = tmp_path / "happened"
     accident = RETRIED.replace("plain", "logged").replace(
         "frame = ", "logged = spark.createDataFrame(made.to_pandas()).repartition(8)\nframe = "
     )
-    done = run_script(START + LOGS + CLUSTER + accident + "compare(frame)\n", str(marker))
-    assert done.returncode == 0, done.stderr[-3000:]
+    on_cluster(LOGS + accident + "compare(frame)\n", marker=str(marker))
     assert marker.exists()
 
 
-def test_a_log_by_connect(need: Callable[[str], ModuleType]) -> None:
-    for name in ("grpc", "grpc_status", "zstandard", "google.rpc"):
-        need(name)
-    start = 'spark = builder.remote("local[2]").getOrCreate()\nframe = spark.createDataFrame(made.to_pandas())\n'
-    done = run_script(START + LOGS + start + 'assert "connect" in type(frame).__module__\ncompare(frame)\n')
-    assert done.returncode == 0, done.stderr[-3000:]
+def test_a_log_by_connect(by_connect: Run) -> None:
+    by_connect(
+        LOGS
+        + 'frame = spark.createDataFrame(made.to_pandas())\nassert "connect" in type(frame).__module__\ncompare(frame)\n'
+    )
 
 
-def test_a_metric_of_a_notebook() -> None:
-    start = """
+def test_a_metric_of_a_notebook(on_cluster: Run) -> None:
+    script = """
 class Half(rs.Metric):
     "Half of the relevant documents found."
     def terms(self, lists):
         return rs.Terms(lists, {"relevant": lists.relevant(1.0)}, 2.0 * lists.known(1.0))
-spark = builder.master("local[2]").getOrCreate()
 frame = spark.createDataFrame(run.to_pandas())
 there = rs.evaluate(spark.createDataFrame(qrels.to_pandas()), frame, [Half(), "AP"])
 assert there["Half"] == rs.evaluate(qrels, run, [Half()])["Half"] == 0.5, there
 """
-    done = run_script(START + start)
-    assert done.returncode == 0, done.stderr[-3000:]
+    on_cluster(script)
