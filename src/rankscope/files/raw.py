@@ -11,7 +11,7 @@ import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from os import PathLike
@@ -368,7 +368,7 @@ def _of_arrow(raw: Raw, *, stream: bool = False) -> Raw:
     return _held(raw, out.getvalue())
 
 
-CONTAINERS = {
+CONTAINERS: dict[bytes, Callable[[Raw], Raw]] = {
     b"PK\x03\x04": _unzipped,
     b"ARROW1": _of_arrow,
     b"\xff\xff\xff\xff": partial(_of_arrow, stream=True),  # the mark before each message of a stream
