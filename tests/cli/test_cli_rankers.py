@@ -75,6 +75,10 @@ def test_the_run_of_a_learner_has_the_test_queries(run: Callable[..., Any], coll
         ("learn", "give the training file"),
         ("learn nowhere.txt", "nowhere.txt"),
         (
+            "learn train.txt --test qrels.txt",
+            "--test is a statistical test: give the test file second: rankscope learn train.txt qrels.txt",
+        ),
+        (
             "learn nowhere.txt --learner Linear --model out.txt",
             "Linear has no file format: only boosted trees are saved",
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -178,8 +178,33 @@ def test_times_of_two_tables_are_read_in_their_form_and_zone() -> None:
     late = read_experiment(None, assignments=USERS, events=EVENTS, time_zone="Pacific/Auckland")  # twelve hours ahead
     assert {str(day) for day in late.days()} == {"2024-05-02", "2024-05-05"}
     assert late.source.notes.count("days are days in Pacific/Auckland") == 1
-    with pytest.raises(InputError, match="start= is for one log"):
-        rs.experiment(assignments=USERS, events=EVENTS, metrics="Count", start="2024-05-01")
+
+
+def test_days_choose_units_by_their_assignment_and_end_the_events() -> None:
+    start = datetime(2024, 5, 1, 12, tzinfo=UTC)
+    given = pl.DataFrame({"uid": list("abcdef"), "arm": ["A", "B"] * 3})
+    given = given.with_columns(joined=pl.Series([start + timedelta(days=i) for i in range(6)]))
+    events = pl.DataFrame(
+        {"uid": list("abcdef") * 8, "when": [start + timedelta(days=i // 6, hours=1) for i in range(48)]}
+    )
+    log = read_experiment(None, assignments=given, events=events, start="2024-05-03", end="2024-05-06")
+    rows = log.gather(lambda frame: frame.filter(pl.col(str(log.events))).group_by("unit_id").len())
+    assert dict(rows.rows()) == {"c": 4, "d": 3, "e": 2, "f": 1}
+    assert log.before is not None
+    assert log.before.rows == 2 + 3 + 4 + 5  # covariates, also from before the first day
+    assert log.source.notes[-2:] == (
+        "units assigned from 2024-05-03 to 2024-05-06 are used: 2 units left out, with all events",
+        "left out: 8 events after 2024-05-06",
+    )
+    assert "units assigned up to 2024-05-02 are used: 4 units left out, with all events" in (
+        read_experiment(None, assignments=given, events=events, end="2024-05-02").source.notes
+    )
+    with pytest.raises(
+        DataError, match="no unit was assigned from 2024-06-01: assignments are from 2024-05-01 to 2024-05-06"
+    ):
+        read_experiment(None, assignments=given, events=events, start="2024-06-01")
+    with pytest.raises(InputError, match="no column of times is known"):
+        read_experiment(None, assignments=given.drop("joined"), events=events, start="2024-06-01")
 
 
 def test_one_log_has_nothing_before() -> None:

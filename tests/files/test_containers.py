@@ -45,12 +45,16 @@ def test_a_zip_archive_with_one_file_is_read(tmp_path: Path) -> None:
         difference(place)
 
 
-def test_an_arrow_file_is_read(tmp_path: Path) -> None:
-    USERS.write_ipc(tmp_path / "users.arrow")
-    assert difference(tmp_path / "users.arrow") == pytest.approx(EXPECTED)
-    (tmp_path / "cut.arrow").write_bytes((tmp_path / "users.arrow").read_bytes()[:-100])
-    with pytest.raises(InputError, match="cannot be read"):
-        difference(tmp_path / "cut.arrow")
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_arrow_files_and_streams_are_read(kind: str, tmp_path: Path) -> None:
+    place = tmp_path / "users.arrow"
+    (USERS.write_ipc_stream if kind == "stream" else USERS.write_ipc)(place)
+    assert difference(place) == pytest.approx(EXPECTED)
+    place.write_bytes(place.read_bytes()[:-100])
+    with pytest.raises(
+        InputError, match=rf"users\.arrow: the Arrow IPC {kind} cannot be read \(.*\): fetch or copy it again"
+    ):
+        difference(place)
 
 
 def test_folders_named_like_columns_are_columns(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_rows_that_are_units_count_with_something_below_the_line_alone() -> None
 
 @pytest.mark.parametrize(
     ("more", "read_as"),
-    [({}, "a table with one row per unit"), ({"item_id": ["a", "b"]}, "a log")],
+    [({}, "a table with one or more rows per unit"), ({"item_id": ["a", "b"]}, "a log")],
     ids=["a table of users", "a log of items"],
 )
 def test_what_the_rows_are_taken_for_is_said_first(more: dict[str, Any], read_as: str) -> None:

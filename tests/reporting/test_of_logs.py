@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.made.experiments import log_of_days, log_of_users, users
+from tests.made.results import logged
 
 import rankscope as rs
 from rankscope.blocks import Chart, Table
@@ -32,6 +33,12 @@ def test_the_page_of_an_experiment() -> None:
         "reproduce",
     ]
     assert len(set(names)) == len(names)
+
+
+def test_the_headline_of_an_estimate_names_what_is_earned_and_the_estimator() -> None:
+    answer = rs.report(logged(), target="p_new").page.answer
+    assert answer is not None
+    assert " click by SNIPS (95% interval " in answer.text
 
 
 def test_the_split_leads_where_it_fails() -> None:

@@ -51,7 +51,7 @@ def test_many_runs_are_counted_and_the_best_is_told() -> None:
     assert best.about == f"{leader} against run00"
     assert group.text.startswith(f"AP: {leader}, ")
     unclear = sum(c.verdict == "cannot tell" for c in subject.result.contrasts)
-    assert left.text.startswith(f"{unclear} of 39 comparisons on AP are inconclusive; the closest is")
+    assert left.text.startswith(f"{unclear} of 39 comparisons on AP are inconclusive; the one nearest to clear is")
     assert left.tone == "unclear"
 
 

@@ -22,6 +22,19 @@ def test_many_runs_are_summed_up_from_the_smallest_to_the_largest(tmp_path: Path
     assert "read 7 runs as TREC runs: 1 to 7 rows, 1 queries each" in found.reader_notes()
 
 
+def test_lists_in_memory_are_not_runs_that_were_read(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
+    for name in ("popular", "b", "c", "d"):
+        (tmp_path / f"{name}.run").write_text(f"q1 Q0 a 1 1 {name}\n")
+    files = [tmp_path / f"{name}.run" for name in ("popular", "b", "c", "d")]
+    how: Any = {"history": {"q2": ["a"], "q3": ["b"]}, "references": True}
+    few, many = (rs.evaluate(tmp_path / "qrels.txt", files[:n], "RR", **how) for n in (2, 4))
+    assert [run.name for run in few.runs] == ["popular.run", "b", "random", "popular", "oracle"]
+    assert [note.split()[0] for note in few.reader_notes()] == ["read"] * 3
+    assert "read 4 runs as TREC runs: 1 rows, 1 queries each" in many.reader_notes()
+    assert "qrels" in many.reader_notes()[0]
+
+
 def test_queries_and_their_distribution_are_shown_where_they_are_asked_for() -> None:
     qrels = {"first": {"a": 1, "b": 0}, "second": {"a": 1}}
     found = rs.evaluate(qrels, {"first": {"b": 2.0, "a": 1.0}, "second": {"a": 1.0}}, "P@1")

@@ -67,6 +67,17 @@ def codes(*given: Any, **how: Any) -> list[str]:
     return [warning.code for warning in rs.evaluate(*given, **how).warnings]
 
 
+@pytest.mark.parametrize(("level", "count"), [(None, 1), (1, 1), (2, 2), (0.5, 1), (3, 3)])
+def test_queries_without_relevant_documents_are_counted_at_the_level(level: float | None, count: int) -> None:
+    qrels, run = {"q1": {"a": 1, "b": 2}, "q2": {"a": 1}, "q3": {"a": 0}}, {f"q{n}": {"a": 1.0} for n in (1, 2, 3)}
+    queries = "1 judged query has" if count == 1 else f"{count} judged queries have"
+    expected = f"{queries} no relevant document (grade {1 if level is None else level} or more)"
+    scores = rs.evaluate(qrels, run, "R@10", relevance_level=level)
+    assert [w.message.partition(" and ")[0] for w in scores.warnings if w.code == "RS103"] == [expected]
+    (found,) = (one for one in rs.check(qrels, run, "R@10", relevance_level=level).findings if one.code == "RS103")
+    assert (found.count, found.message.partition(" and ")[0]) == (count, expected)
+
+
 def test_ratings_are_told() -> None:
     (told,) = [w for w in rs.evaluate(RATINGS, RUN, METRICS).warnings if w.code == "RS306"]
     assert "P@5, AP, RR, R@5" in told.message

@@ -29,12 +29,12 @@ NothingRelevant = Rule("RS103", "NothingRelevant", "A judged query has no releva
     why="Any ranking scores 0 on most metrics, for every system. All means fall by the same factor, and every difference keeps its "
         "sign. Tools that leave such queries out, or count them as 1, print another number.",
     remedy="keep them to match trec_eval, or leave them out with --no-relevant skip, and report which (rankscope check lists them)",
-    text=("{count:judged query has|judged queries have} no relevant document (grade 1 or more) and "
+    text=("{count:judged query has|judged queries have} no relevant document (grade {level:amount} or more) and "
         "[{zero:=scores} 0 on most metrics][{both:=scores} 0 on most metrics, but {both:=is} left out by {metrics:3}]"
         "[{gone:=is} left out by {metrics:3}]") + LEFT_OUT)
 NothingRelevantSettled = NothingRelevant.variant(
     remedy="report which (rankscope check lists them)",
-    text="{count:judged query has|judged queries have} no relevant document (grade 1 or more) and [{skip:=is} left out by --no-relevant skip][{one:=counts} as 1 by --no-relevant 1]")
+    text="{count:judged query has|judged queries have} no relevant document (grade {level:amount} or more) and [{skip:=is} left out by --no-relevant skip][{one:=counts} as 1 by --no-relevant 1]")
 
 Repeated = Rule("RS104", "Repeated", "A document is ranked, or judged, twice for a query",
     why="evaluate refuses it. A tool that counts a relevant document every time it appears can print more than 1 (nDCG 1.31 has been "

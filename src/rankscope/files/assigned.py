@@ -10,9 +10,18 @@ from typing import Any
 import polars as pl
 
 from rankscope import words
-from rankscope.errors import InputError
+from rankscope.errors import DataError, InputError
 from rankscope.files.log_formats.inputs import Clock, LogRows, input_of, is_part, places, read_times, refuse_faults
-from rankscope.files.log_formats.joining import BEFORE, EVENT, MET, first_assignments, placed_events, window_of
+from rankscope.files.log_formats.joining import (
+    BEFORE,
+    EVENT,
+    MET,
+    Days,
+    first_assignments,
+    placed_events,
+    window_of,
+    within,
+)
 from rankscope.files.logs import ColumnsOption, log_from, roles_by_name, rows_from
 from rankscope.files.raw import is_path
 from rankscope.files.roles import column_roles
@@ -50,11 +59,13 @@ class _LabelledTable:
 
 
 def read_assigned(
-    assignments: Any, events: Any, *, columns: ColumnsOption = None, window: object = None, clock: Clock | None = None
-) -> Log:
+    assignments: Any, events: Any, *, columns: ColumnsOption = None, window: object = None, clock: Clock | None = None,
+    days: Days = (None, None),
+) -> Log:  # fmt: skip
     """Read two tables as one log: a row per assignment and a row per event of an assigned unit, with its variant.
 
-    Events before the assignment are ``log.before``. Units without events stay. ``events`` may be several tables by name.
+    Events before the assignment are ``log.before``. Units without events stay. ``events`` may be several tables by name. Units that
+    were first assigned before the first of ``days`` or after the last are left out, and events after the last.
     Columns are found by name and content. Raises InputError for a column that may be several.
     """
     pairs = column_roles(columns, "uid=unit_id,arm=variant") if columns else []
@@ -71,6 +82,9 @@ def read_assigned(
     at = _times(assigned)
     users, notes = first_assignments(assigned.frame.with_columns(assigned.texts(unit).alias(unit)), unit, variant, at)
     _refuse_experiments(assigned, users)
+    if any(days):
+        users, lost = _chosen(assigned, users, others, days)
+        notes += lost
     whole, remarks = _together(users, others, (unit, variant, at), window)
     event_times = next((name for name in (_times(other) for other in others) if name), None)
     read_as = f"assignments and events: {words.counted(users.height, 'unit')}, {words.counted(whole.height - users.height, 'event')}"
@@ -225,6 +239,40 @@ def _refuse_experiments(assigned: _LabelledTable, users: pl.DataFrame) -> None:
             raise InputError(
                 f"{assigned.label}: assignments to {words.counted(len(several), 'experiment')} ({words.listing(several)}): keep the rows of one"
             )
+
+
+def _chosen(
+    assigned: _LabelledTable, users: pl.DataFrame, others: Sequence[_LabelledTable], days: Days
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return the units that were first assigned from the first to the last day, and notes; leave later events out of ``others``."""
+    unit, at, end = assigned.roles["unit_id"], _times(assigned), days[1]
+    if at is None:
+        raise InputError(
+            f"{assigned.label}: --from and --to choose units by the day of their assignment, and no column of times is known: name it, like --columns 'NAME=timestamp'"
+        )
+    inside, named = within(pl.col(at).dt.date().min().over(unit), days)
+    kept = users.filter(inside)
+    if kept.is_empty():
+        every = users[at].dt.date().drop_nulls().sort().cast(pl.String)
+        raise DataError(
+            f"{assigned.label}: no unit was assigned {named}: assignments are from {' to '.join(every[[0, -1]])}"
+        )
+    lost = users.join(kept, on=unit, how="anti")
+    kept = kept.filter(within(pl.col(at).dt.date(), (None, end))[0])
+    late = 0
+    for other in others:
+        time, theirs = _times(other), other.roles["unit_id"]
+        known = other.frame.filter(~other.texts(theirs).is_in(lost[unit].implode()).fill_null(value=False))
+        other.frame = (
+            known
+            if time is None or end is None
+            else known.filter(~(pl.col(time).dt.date() > end).fill_null(value=False))
+        )
+        late += known.height - other.frame.height
+    notes = [
+        f"units assigned {named} are used: {words.counted(lost[unit].n_unique(), 'unit')} left out, with all events"
+    ]
+    return kept, notes + ([f"left out: {words.counted(late, 'event')} after {end}"] if late else [])
 
 
 def _together(

@@ -139,7 +139,10 @@ def log_from(rows: LogRows, columns: ColumnsOption, clock: Clock | None = None) 
     roles, changes = (roles, []) if rows.read_as else check_ids(rows, roles, given_roles)
     notes += changes
     if not roles:
-        raise InputError(f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}")
+        like = f"say what a column is, like --columns '{next(iter(rows.schema), 'visitor')}=unit_id'"
+        raise InputError(
+            f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}; {like}"
+        )
     if clock is not None:
         rows = _timed(rows, roles, clock)
     typed, plain, remarks = _typed(rows, roles)
@@ -156,7 +159,8 @@ def log_from(rows: LogRows, columns: ColumnsOption, clock: Clock | None = None) 
     pieces = Pieces(frame, tuple(raw[1:]), raw[0], full) if rows.pieces else None
     label = rows.source.label
     shows = {"item_id", "impression_id", "position", "shown"} & set(roles)
-    table = "a table with one or more rows per unit" if "timestamp" in roles else "a table with one row per unit"
+    several = "one or more rows" if {"timestamp", "unit_id"} & set(roles) else "one row"
+    table = f"a table with {several} per unit"
     what = rows.read_as or ("a log" if shows else table)
     named = [f"{role} ({name})" if role != name else role for role, name in roles.items()]
     first = f"read {label} as {what}: {words.listing(named, most=30)}"
@@ -291,11 +295,12 @@ def _series(name: str, cells: list[Any]) -> pl.Series:
 
 
 def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
-    first = parts[0]
+    first, names = parts[0], list(parts[0].schema)
     for part in parts[1:]:
-        if list(part.schema) != list(first.schema):
-            odd = words.listing(sorted(set(part.schema) ^ set(first.schema)) or ["another order"])
-            raise InputError(f"{part.source.label}: its columns differ from {first.source.label} ({odd})")
+        if odd := sorted(set(part.schema) ^ set(names)):
+            raise InputError(
+                f"{part.source.label}: its columns differ from {first.source.label} ({words.listing(odd)})"
+            )
 
     checks = [part.check for part in parts if part.check]
 
@@ -305,7 +310,7 @@ def _joined(label: str, parts: Sequence[LogRows]) -> LogRows:
             check(plan)
         return query.collect()
 
-    frame = pl.concat([part.frame for part in parts], how="vertical_relaxed")
+    frame = pl.concat([part.frame.select(names) for part in parts], how="vertical_relaxed")
     notes = (f"{label}: {words.counted(len(parts), 'file')}",)
     source = joint_source(label, [part.source for part in parts], notes=notes)
     return LogRows(frame, dict(frame.collect_schema()), source, first.collect if len(parts) == 1 else collect)

@@ -11,7 +11,7 @@ import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from os import PathLike
@@ -356,17 +356,23 @@ def _unzipped(raw: Raw) -> Raw:
         raise InputError(f"{raw.label}: the zip archive cannot be read ({error}): fetch or copy it again") from None
 
 
-def _of_arrow(raw: Raw) -> Raw:
-    """Return the table of an Arrow IPC file, as Parquet."""
-    out = io.BytesIO()
+def _of_arrow(raw: Raw, *, stream: bool = False) -> Raw:
+    """Return the table of an Arrow IPC file or stream, as Parquet. Raises InputError for a damaged one."""
+    out, data, what = io.BytesIO(), io.BytesIO(raw.read()), "stream" if stream else "file"
     try:
-        pl.read_ipc(io.BytesIO(raw.read())).write_parquet(out)
+        (pl.read_ipc_stream(data) if stream else pl.read_ipc(data)).write_parquet(out)
     except UNREADABLE as error:
-        raw.fail(error)
+        raise InputError(
+            f"{raw.label}: the Arrow IPC {what} cannot be read ({error}): fetch or copy it again"
+        ) from None
     return _held(raw, out.getvalue())
 
 
-CONTAINERS = {b"PK\x03\x04": _unzipped, b"ARROW1": _of_arrow}
+CONTAINERS: dict[bytes, Callable[[Raw], Raw]] = {
+    b"PK\x03\x04": _unzipped,
+    b"ARROW1": _of_arrow,
+    b"\xff\xff\xff\xff": partial(_of_arrow, stream=True),  # the mark before each message of a stream
+}
 
 
 def _standard_input() -> Raw:

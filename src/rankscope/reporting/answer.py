@@ -364,7 +364,7 @@ def _beside(comparison: Comparison, others: Sequence[Verdict]) -> Iterator[Verdi
 
 
 def _left_open(comparison: Comparison, mine: Sequence[Contrast]) -> str:
-    """Return the number of inconclusive comparisons, and the closest comparison."""
+    """Return the number of inconclusive comparisons, and the one nearest to clear."""
     unclear = [c for c in mine if c.verdict == "cannot tell"]
     are = words.agree(len(unclear), "is")
     text = f"{words.count(len(unclear))} of {words.count(len(mine))} comparisons on {comparison.primary} {are} inconclusive"
@@ -372,7 +372,7 @@ def _left_open(comparison: Comparison, mine: Sequence[Contrast]) -> str:
     if not closest:
         return f"{text}."
     c = max(closest, key=lambda c: abs(c.difference) / c.detectable.difference)
-    return f"{text}; the closest is {c.sides} ({words.number(c.difference, sign=True)}). {c.reach}."
+    return f"{text}; the one nearest to clear is {c.sides} ({words.number(c.difference, sign=True)}). {c.reach}."
 
 
 # --- one run

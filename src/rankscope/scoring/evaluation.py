@@ -197,8 +197,8 @@ def evaluate_judged(judged_run: JudgedRun, qrels_duplicates: int, request: Reque
     count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
     by_metric = [judged_run.by_order[order][0] for order in orders]
     health = examine(
-        judged, seen, orders[0].cutoffs, count, request.metrics[0].convention.ties, duplicates=judged_run.duplicates, self_matches=judged_run.self_matches,
-        qrels_duplicates=qrels_duplicates,
+        judged, seen, orders[0].cutoffs, count, request.metrics[0].convention.ties, request.relevant_from,
+        duplicates=judged_run.duplicates, self_matches=judged_run.self_matches, qrels_duplicates=qrels_duplicates,
     )  # fmt: skip
     return RunEvaluation(
         judged_run.labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing), health,

@@ -84,9 +84,11 @@ class Health:
 
 
 def examine(
-    judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, ties: str = "", **removed: int
-) -> Health:
+    judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, ties: str = "", level: float = 1.0, **removed: int
+) -> Health:  # fmt: skip
     """Return the health of a run. The first ``judged_queries`` rows of ``judged`` have judgments.
+
+    Queries without relevant documents have none of grade ``level`` or more.
 
     If ``ties`` takes all orders of equal scores, unjudged documents are counted over all orders: the expected number in the top k, the
     fewest (best) or the most (worst). ``removed`` counts rows that policies left out: ``duplicates``, ``self_matches``, ``qrels_duplicates``.
@@ -96,7 +98,10 @@ def examine(
     grade, rank, size = columns["grade"], columns["rank"], columns["size"][:judged_queries]
     relevant, filled = grade >= 1, np.flatnonzero(size)
     start = (np.cumsum(size, dtype=np.int64) - size)[filled]
-    good = int(np.count_nonzero(np.logical_or.reduceat(relevant, start))) if len(filled) else 0
+    good, with_relevant = (
+        int(np.count_nonzero(np.logical_or.reduceat(wanted, start))) if len(filled) else 0
+        for wanted in (relevant, relevant if level == 1 else grade >= level)
+    )
     may_be_ratings = len(grade) and grade.max() >= MIN_GRADES_OF_RATINGS
     unjudged, tied = {}, {}
     retrieved = columns["retrieved"][:judged_queries].astype(np.int64)
@@ -111,7 +116,7 @@ def examine(
     return Health(
         rows=seen.rows, queries=seen.queries, judged_queries=judged_queries, missing_queries=len(seen.missing),
         missing=tuple(seen.missing[:LISTED]), extra_queries=len(seen.extra), extra=tuple(seen.extra[:LISTED]),
-        queries_without_relevant=len(size) - good, tied_rows=seen.tied_rows, ties_at_cutoff=dict(seen.tied_at),
+        queries_without_relevant=len(size) - with_relevant, tied_rows=seen.tied_rows, ties_at_cutoff=dict(seen.tied_at),
         unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing,
         judgments=len(grade), not_relevant=len(grade) - int(np.count_nonzero(relevant)),
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
@@ -186,18 +191,22 @@ def warnings_of_run(
 
 
 def warnings_of_judgments(
-    health: Mapping[str, Health], metrics: Sequence[Metric], no_relevant: Any = "metric"
+    health: Mapping[str, Health], metrics: Sequence[Metric], no_relevant: Any = "metric", level: float = 1.0
 ) -> Iterator[Raised]:
-    """Yield the warnings about the judgments for these metrics, or for any metric if there are none, with the policy of queries without relevant documents."""
+    """Yield the warnings about the judgments for these metrics, or for any metric if there are none.
+
+    ``no_relevant`` is the policy of queries without a document of the relevant ``level`` or more.
+    """
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         yield inputs.JudgmentsDropped, {"count": repeated}
     if without := max((h.queries_without_relevant for h in health.values()), default=0):
         passed = [m for m in metrics if _leaves_out(m)]
         case = "zero" if not passed else "gone" if len(passed) == len(metrics) else "both"
         if no_relevant in {"skip", 1}:
-            yield inputs.NothingRelevantSettled, {"count": without, {"skip": "skip", 1: "one"}[no_relevant]: without}
+            case = "skip" if no_relevant == "skip" else "one"
+            yield inputs.NothingRelevantSettled, {"count": without, "level": level, case: without}
         else:
-            yield inputs.NothingRelevant, {"count": without, case: without, "metrics": passed}
+            yield inputs.NothingRelevant, {"count": without, "level": level, case: without, "metrics": passed}
     liked = [h.ratings for h in health.values() if h.ratings]
     below = [m for m in metrics if liked and m.relevance == "binary" and getattr(m, "level", liked[-1]) < liked[-1]]
     if below:

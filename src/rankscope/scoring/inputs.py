@@ -252,7 +252,10 @@ def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
 
 
 def distinct_names(labels: Sequence[tuple[str, str, str]]) -> list[str]:
-    """The shortest of each run's names that no other run has: its tag, its file's name, the last parts of its path, a number."""
+    """The shortest of each run's names that no other run has: its tag, its file's name, the last parts of its path, a number.
+
+    A name that the caller gave to one run stays.
+    """
     names = [name for name, _, _ in labels]
     if len(set(names)) == len(names):
         return names
@@ -262,7 +265,8 @@ def distinct_names(labels: Sequence[tuple[str, str, str]]) -> list[str]:
         from rankscope.files.long import ends_of_path
 
         choices = [[name, *(ends_of_path(path) if path else [number or name])] for name, path, number in labels]
-    chosen: dict[int, str] = {}
+    given = {i: name for i, (name, path, number) in enumerate(labels) if not path and not number}
+    chosen = {i: name for i, name in given.items() if list(given.values()).count(name) == 1}
     for level in range(max(map(len, choices))):
         here = {i: some[level] for i, some in enumerate(choices) if level < len(some)}
         alike, taken = Counter(here.values()), {*chosen.values()}

@@ -14,6 +14,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.files import logs
 from rankscope.files.assigned import read_assigned
 from rankscope.files.log_formats.inputs import Clock
+from rankscope.files.log_formats.joining import Days, within
 from rankscope.files.roles import column_roles
 from rankscope.impressions import Log
 from rankscope.interleavings.credits import usual_credit
@@ -89,7 +90,7 @@ def _clock_of(times: Mapping[str, Any]) -> Clock | None:
     return Clock(times.get("time_format"), "UTC" if zone is None else zone)
 
 
-def _days_of(times: Mapping[str, Any]) -> tuple[date | None, date | None]:
+def _days_of(times: Mapping[str, Any]) -> Days:
     days: list[date | None] = []
     for name, which in (("start", "first"), ("end", "last")):
         value = times.get(name)
@@ -109,11 +110,8 @@ def _within(log: Log, start: date | None, end: date | None) -> Log:
     """Return the rows from the first to the last day, with a note on the others. Raises DataError without any."""
     if start is None and end is None:
         return log
-    day, inside = pl.col("timestamp").dt.date(), pl.lit(value=True)
-    inside = inside if start is None else inside & (day >= start)
-    inside = (inside if end is None else inside & (day <= end)).fill_null(value=False)
+    inside, days = within(pl.col("timestamp").dt.date(), (start, end))
     kept = replace(log, frame=log.frame.filter(inside))
-    days = " ".join([*([f"from {start}"] if start else []), *([f"to {end}"] if end else [])])
     if not kept.rows:
         raise DataError(f"{log.label}: no row is {days}: its days are {' to '.join(map(str, log.days()))}")
     lost = log.rows - kept.rows
@@ -135,9 +133,9 @@ def read_experiment(
     if assignments is not None or events is not None:
         if source is not None or log_format is not None:
             raise InputError("give a log, or --assignments and --events, not both")
-        if options := [option for name, option in OPTIONS_OF_TIMES[2:] if times.get(name) is not None]:
-            raise InputError(f"{options[0]} is for one log: leave it out for --assignments and --events")
-        return read_assigned(assignments, events, columns=roles or None, window=window, clock=_clock_of(times))
+        return read_assigned(
+            assignments, events, columns=roles or None, window=window, clock=_clock_of(times), days=_days_of(times)
+        )
     if source is None:
         raise InputError("give a log, or two tables with --assignments and --events")
     if window is not None:

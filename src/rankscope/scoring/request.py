@@ -110,6 +110,12 @@ class Request:
                 raise InputError(f"{m.metric} {m.metric.asks}")
         return cls(requests, chosen, facts, intervals)
 
+    @property
+    def relevant_from(self) -> float:
+        """The lowest grade that is relevant, for what has no level of its own."""
+        level = self.policies.relevance_level
+        return 1.0 if level is None else float(level)
+
     @cached_property
     def orders(self) -> list[Order]:
         """The order in which an engine puts documents for each metric. A mean over all orders starts from trec_eval's."""
@@ -190,7 +196,9 @@ class Request:
         )
         return [
             *of_runs,
-            *warnings_of_judgments(health, [m.metric for m in self.metrics], self.statement_of("no_relevant")),
+            *warnings_of_judgments(
+                health, [m.metric for m in self.metrics], self.statement_of("no_relevant"), self.relevant_from
+            ),
         ]
 
     def cautions(

@@ -520,17 +520,19 @@ class Scores(Result):
 
     def reader_notes(self) -> list[str]:
         """The notes of readers: line by line for a few runs, summed up for many."""
-        if len(self.runs) <= FEW:
+        of_runs = [(run, e.source) for run, e in zip(self.runs, self.evaluations, strict=True) if e.source is not None]
+        if len(of_runs) <= FEW:  # runs in memory have no source
             return list(self.notes)
-        qrels, runs = self.inputs[: -len(self.runs)], self.inputs[-len(self.runs) :]
+        runs = [source for _, source in of_runs]
+        others = [source for source in self.inputs if source not in runs]
         kinds = {source.kind for source in runs}
         kind = f" as {kinds.pop()}s" if len(kinds) == 1 else ""
-        rows, queries = (_span([getattr(run.health, of) for run in self.runs]) for of in ("rows", "queries"))
+        rows, queries = (_span([getattr(run.health, of) for run, _ in of_runs]) for of in ("rows", "queries"))
         more = [note for source in runs for note in source.notes[1:]]
         rest = f"and {len(more) - FEW:,} more notes like these: evaluate a single run to see its own"
         own = {note for source in self.inputs for note in source.notes}
         return [
-            *(note for source in qrels for note in source.notes),
+            *(note for source in others for note in source.notes),
             f"read {len(runs)} runs{kind}: {rows} rows, {queries} queries each", *more[:FEW],
             *([rest] if len(more) > FEW else []), *(note for note in self.notes if note not in own),
         ]  # fmt: skip

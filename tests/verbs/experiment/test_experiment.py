@@ -571,6 +571,13 @@ def test_values_that_differ_by_rounding_are_the_same(mixed: bool) -> None:
     assert c.sentence() == "B and A score the same on Mean(y), on each of 40 users."
 
 
+def test_a_lift_without_an_interval_says_why() -> None:
+    spent = [0.0] * 38 + [9.0, 8.0]  # one buyer a variant
+    found = rs.experiment({"user": range(40), "variant": ["A", "B"] * 20, "spent": spent}, "Mean(spent)")
+    assert found.contrasts[0].relative[1].ends != found.contrasts[0].bounds.ends
+    assert "No interval of the lift: the mean of the baseline is not clear of 0." in str(found).replace("\n", "")
+
+
 def test_a_lift_at_large_values_is_no_row_of_zeros() -> None:
     users = np.arange(40)
     y = 1e9 + np.random.default_rng(3).normal(0, 3, 40)

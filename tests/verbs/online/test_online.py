@@ -150,6 +150,24 @@ def test_five_rows_without_users() -> None:
     assert any(text.startswith("More could be asked with the columns unit_id") for text in said)
 
 
+@pytest.mark.parametrize(
+    ("log", "noun"),
+    [
+        ({"user": ["a", "b", "c"]}, "user"),
+        ({"uid": ["a", "b", "c"]}, "unit"),
+        ({"user": ["a", "b", "b"]}, "row"),
+        ({"user": ["a", "b", "b"], "item": ["x", "x", "y"]}, "impression"),
+        ({"country": ["de", "fr", "fr"]}, "row"),
+    ],
+    ids=["a row a user", "a row a unit", "rows of users", "items", "rows of nobody"],
+)
+def test_a_rate_is_out_of_what_the_rows_are(log: Any, noun: str) -> None:
+    result = rs.online({**log, "clicked": [1, 0, 1]}, "CTR", columns={"uid": "unit_id"} if "uid" in log else None)
+    shown = "impressions that were shown" if noun == "impression" else f"{noun}s"
+    assert next(iter(result.sentences())).endswith(f": 2 out of 3 {shown}.")
+    assert result.to_dicts()[0]["of"] == noun
+
+
 @pytest.mark.parametrize("written", [[True, False, True, False, True], [1, 0, 1, 0, 1], [1.0, 0.0, 1.0, 0.0, 1.0], ["1", "0", "1", "0", "1"], ["TRUE", "FALSE", "true", "no", "Y"]],
                          ids=["booleans", "whole numbers", "doubles", "digits", "words"])  # fmt: skip
 def test_clicks_however_they_are_written(written: list[Any]) -> None:
@@ -321,7 +339,9 @@ def test_click_rate_by_position_of_a_search_log(shared_data: Any) -> None:
         pytest.param(
             {"query": ["q"], "grade": [1]}, {}, "its columns allow no online metric (query and grade)", id="no outcome"
         ),
-        pytest.param({"a": [1], "b": [2]}, {}, "no column is known among a and b", id="no column that is known"),
+        pytest.param(
+            {"a": [1], "b": [2]}, {}, "say what a column is, like columns='a=unit_id'", id="no column that is known"
+        ),
         pytest.param(
             {"item": ["a"], "click": ["perhaps"]},
             {},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rankscope import words
@@ -69,6 +70,8 @@ def learn(call: Call) -> int:
 
     if len(call.runs) not in {1, 2}:
         raise InputError(f"give the training file, and the test file if there is one: {call.path} train.txt test.txt")
+    if Path(test := str(call.options.get("test_method", ""))).is_file():
+        raise InputError(f"--test is a statistical test: give the test file second: {call.path} train.txt {test}")
     place, first = call.params["saved_model"], learners_of(call.options.get("learners", USUAL))[0]
     if place is not None and not first.saves:
         raise InputError(f"--model {place}: {first} has no file format: only boosted trees are saved")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import date, timedelta
 
 import polars as pl
 
@@ -19,6 +19,7 @@ UNITS = (
         short: unit for unit in LENGTHS for short in (unit[0], unit[:-1])
     }
 )
+Days = tuple[date | None, date | None]  # the first and the last day to use; None for no limit
 WINDOW = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 
 
@@ -36,6 +37,14 @@ def window_of(window: object) -> timedelta | None:
     if not length:
         raise InputError(f"window={window!r}: write a number above 0 with its unit, like 7d, 24h or 90min")
     return length
+
+
+def within(day: pl.Expr, days: Days) -> tuple[pl.Expr, str]:
+    """Return the rows from the first to the last day, and the days in words."""
+    start, end = days
+    inside = pl.lit(value=True) if start is None else day >= start
+    inside = (inside if end is None else inside & (day <= end)).fill_null(value=False)
+    return inside, f"from {start}" + (f" to {end}" if end else "") if start else f"up to {end}"
 
 
 def first_assignments(rows: pl.DataFrame, unit: str, variant: str, at: str | None) -> tuple[pl.DataFrame, list[str]]:

@@ -110,7 +110,7 @@ SIZES = (
     ("missing", "judged queries without a ranking in the run", "judged queries without a ranking", "missing_queries"),
     ("empty", "judged queries with an empty ranking", "empty rankings", "empty_queries"),
     ("extra", "queries of the run that are not in the qrels", "queries without judgments", "extra_queries"),
-    ("none relevant", "judged queries without a document of grade 1 or more", "queries without a relevant document",
+    ("none relevant", "judged queries without a relevant document", "queries without a relevant document",
      "queries_without_relevant"),
 )  # fmt: skip
 ODD = (

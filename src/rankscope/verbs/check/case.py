@@ -477,6 +477,11 @@ class CheckCase:
         """The judgments of grade 1 or more."""
         return self.judgments.filter(self.judgments["grade"] >= 1)
 
+    @property
+    def wanted(self) -> Frame:
+        """The judgments that are relevant at the level of the request."""
+        return self.judgments.filter(self.judgments["grade"] >= self.request.relevant_from)
+
     @cached_property
     def grades(self) -> dict[float, int]:
         """The number of judgments by grade, the lowest first, without pooled documents that have no grade."""

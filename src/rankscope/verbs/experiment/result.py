@@ -270,7 +270,9 @@ class Experiment(ContrastResult):
 
     def _lift_of(self, c: Contrast) -> str:
         value, bounds = c.relative_adjusted
-        return f" Lift {words.relative(value, bounds.ends)} ({lift_interval_in_words(bounds)})." if bounds.known else ""
+        if bounds.known:
+            return f" Lift {words.relative(value, bounds.ends)} ({lift_interval_in_words(bounds)})."
+        return f" No interval of the lift: {bounds.reason}." if c.adjusted.known and bounds.reason else ""
 
     def body(self, **_: Any) -> Iterator[Sequence[Shown]]:
         """Yield the table, and requested extras: beliefs, days, slices."""

@@ -78,8 +78,13 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     remarks = [text for text in about if text]
     parts = {name: _over(name, read, health, chosen, level, remarks) for name in over}
     sliced = [one for name in slice_names(read, slices) for one in _slices(read, chosen, level, name, remarks)]
+    row = "impression" if read.of_impressions else units.noun if units.count == units.rows else "row"
+    values, days, places, sliced = (
+        [replace(one, nouns=(row, units.noun)) for one in found]
+        for found in (values, parts.get("day", ()), parts.get("position", ()), sliced)
+    )
     return OnlineValues(
-        values, read.source, health, units.count, units.noun, level, parts.get("day", ()), parts.get("position", ()), sliced,
+        values, read.source, health, units.count, units.noun, level, days, places, sliced,
         [f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" for text in remarks], ignored,
     )  # fmt: skip
 

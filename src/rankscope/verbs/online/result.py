@@ -30,7 +30,7 @@ class OnlineValue:
 
     ``units`` are those that count, ``censored`` those that were not observed for long enough. ``part`` is the day, the position or
     the value of a slice, ``attribute`` the column of the slice. ``needed`` are the rows that it takes, where these are too few for the interval
-    of a quantile. ``decimals`` are those of its column, None for those of its own.
+    of a quantile. ``decimals`` are those of its column, None for those of its own. ``nouns`` name a row and a unit of the log.
     """
 
     metric: OnlineMetric
@@ -44,6 +44,7 @@ class OnlineValue:
     attribute: str = ""
     needed: int = 0
     decimals: int | None = None
+    nouns: tuple[str, str] = ("impression", "user")
 
     @property
     def is_share(self) -> bool:
@@ -77,7 +78,8 @@ class OnlineValue:
     def counted(self) -> str:
         """What one of is counted: an impression, a list, a user; of a quantile what has a value."""
         whole = isinstance(self.metric, Quantile) and self.metric.per == "unit"
-        return "user" if whole else self.metric.unit
+        noun, (row, unit) = "user" if whole else self.metric.unit, self.nouns
+        return {"impression": row, "user": unit}.get(noun, noun)
 
     @property
     def made_of(self) -> str:
@@ -86,8 +88,10 @@ class OnlineValue:
         if isinstance(self.metric, Quantile):
             values = "rows with a value" if self.metric.per == "row" else "values"
             return f"{above} of {below} {values} are at or below it"
-        named = "" if self.metric.of_columns else f" {self.metric.below}"
-        return f"{above} {'out of' if self.is_share else 'over'} {below}{named}"
+        named = self.metric.below.replace("users", words.plural(self.nouns[1]))
+        if self.metric.unit == "impression" != self.counted:
+            named = words.plural(self.counted)
+        return f"{above} {'out of' if self.is_share else 'over'} {below}{'' if self.metric.of_columns else f' {named}'}"
 
 
 def decimals_of(values: Sequence[OnlineValue]) -> int:

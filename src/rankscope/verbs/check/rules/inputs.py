@@ -187,7 +187,7 @@ def _counting_extra(case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
 @finds(rules.NothingRelevant)
 def _nothing_relevant(case: CheckCase) -> Iterator[Finding]:
     for rule, numbers in case.raised(rules.NothingRelevant):
-        queries = sorted(case.qrels.query_set.difference(case.relevant["query_id"].to_list()))
+        queries = sorted(case.qrels.query_set.difference(case.wanted["query_id"].to_list()))
         first = case.scored_runs[0]
         serious = len(queries) >= MIN_SHARE_WITHOUT_RELEVANT * first.health.judged_queries
         yield rule.finding(

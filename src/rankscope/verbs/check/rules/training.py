@@ -22,14 +22,9 @@ MIN_SHARE_LATER = 0.01  # of the training interactions (below: clocks differ)
 MIN_SHARE_UNKNOWN = 0.05  # of the catalogue
 
 
-def _wanted(case: CheckCase) -> Frame:
-    """The judgments that are relevant at the level of the request."""
-    return case.judgments.filter(case.judgments["grade"] >= (case.request.policies.relevance_level or 1))
-
-
 @finds(rules.TestInTrain)
 def _test_in_train(case: CheckCase) -> Iterator[Finding]:
-    wanted = _wanted(case)
+    wanted = case.wanted
     both = within(wanted, case.interactions)
     if both.height:
         total = wanted.height
@@ -81,7 +76,7 @@ def _time_order(case: CheckCase) -> Iterator[Finding]:
 @finds(rules.Cold)
 def _cold(case: CheckCase) -> Iterator[Finding]:
     for column, noun in zip(PAIR, ("users", "relevant items"), strict=True):
-        ids = _wanted(case).select(column).unique()
+        ids = case.wanted.select(column).unique()
         cold = without(ids, case.interactions, column)[column].sort().to_list()
         if cold and len(cold) >= MIN_SHARE_COLD * ids.height:
             users = cold if noun == "users" else []
@@ -94,7 +89,7 @@ def _cold(case: CheckCase) -> Iterator[Finding]:
 @finds(rules.OutOfReach)
 def _out_of_reach(case: CheckCase) -> Iterator[Finding]:
     """Find the upper bound of each metric: the oracle, whose lists have only items that can be shown."""
-    table, wanted = case.known_items, _wanted(case)
+    table, wanted = case.known_items, case.wanted
     unknown = wanted.filter(~wanted["doc_id"].is_in(list(table.ids)))
     had = within(without(wanted, unknown), case.interactions)
     lost = unknown.height + had.height
@@ -122,10 +117,10 @@ def _future_of_others(case: CheckCase) -> Iterator[Finding]:
     if not later > MIN_SHARE_LATER:
         return
     first = train.select("doc_id", "time").group_by("doc_id").min()
-    wanted = within(test, _wanted(case)).join(first.rename({"time": "first"}), on="doc_id")
+    wanted = within(test, case.wanted).join(first.rename({"time": "first"}), on="doc_id")
     only_later = wanted.filter(wanted["first"] > wanted["time"])
     yield rules.FutureOfOthers.finding(
-        share=later, count=only_later.height, total=_wanted(case).height, documents=only_later.select(PAIR).rows()
+        share=later, count=only_later.height, total=case.wanted.height, documents=only_later.select(PAIR).rows()
     )
 
 
