@@ -361,6 +361,7 @@ def main() -> None:
     parser.add_argument("--room", choices=ROOMS, action="append", help="some rooms only")
     parser.add_argument("--tests", action="append", metavar="PLACE", help="record the tests of some places only")
     parser.add_argument("--size", type=float, default=1.0, help="so many times the usual sample (1: 480 mutants)")
+    parser.add_argument("--seed", type=int, default=SEED, help="draw another sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="cores")
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so long; the next call goes on")
     parser.add_argument("--no-record", action="store_true", help="use the record as it is")
@@ -372,7 +373,7 @@ def main() -> None:
     if not given.no_record:
         mutants_record.record(SEED, given.tests or mutants_record.TESTED)
     rooms = {room: round(size * given.size) for room, size in ROOMS.items() if not given.room or room in given.room}
-    mutants = sample(SEED, rooms)
+    mutants = sample(given.seed, rooms)
     results = work(mutants, given.jobs, until)
     for room in rooms:
         found = Counter(results.held[m.key]["what"] for m in mutants if m.room == room and m.key in results.held)
@@ -380,7 +381,7 @@ def main() -> None:
     if given.write:
         import mutants_page
 
-        mutants_page.write(mutants, results.held, SEED)
+        mutants_page.write(mutants, results.held, given.seed)
 
 
 if __name__ == "__main__":
