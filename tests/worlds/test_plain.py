@@ -16,7 +16,7 @@ from rankscope.behaviour.policies import Fixed
 from rankscope.worlds.events import Arm, Behaviour, Visits, _visit_times, made_visits
 from rankscope.worlds.items import made_candidates, quality_scores
 from rankscope.worlds.log import _sums_of_arms
-from rankscope.worlds.world import World
+from rankscope.worlds.world import World, stream
 
 DAYS = 3
 ROUND: dict[str, Any] = {  # eighths, so that many draws are just as large as the probability that they are compared with
@@ -133,6 +133,35 @@ def test_visits_and_lists_are_numbered_and_no_user_makes_more_than_there_is_room
     user, time = _visit_times(np.random.default_rng(1), np.full(3, 1e6), 2.0, come=True)
     assert np.bincount(user).tolist() == [2001] * 3
     assert all((np.diff(time[user == one]) >= 0).all() for one in range(3))
+
+
+@pytest.mark.parametrize("come", [True, False])
+def test_users_and_their_visits_are_drawn_as_is_told(come: bool) -> None:
+    """A user's rate and taste are lognormal with the means that are set; a first visit has its chance within the days, others come at random after it."""
+    world = World(
+        users=4, items=2, candidates=3, queries=4, visits=0.5, activity=0.75, taste=0.5, days=10, seed=3, before=6
+    )
+    made = made_visits(world, made_candidates(world), 1, "log" if come else "before", None if come else 6)
+    draws, days = stream(3, "users", "log", 1), 10 if come else 6
+    rate, taste = draws.standard_normal(256), draws.standard_normal(256)
+    spread = math.log(1 + 0.5**2)
+    assert made.taste == pytest.approx([math.exp(math.sqrt(spread) * one - spread / 2) for one in taste.tolist()])
+    often = [0.5 * math.exp(0.75 * one - 0.75**2 / 2) for one in rate.tolist()]
+    draws = stream(3, "visits", "log" if come else "before", 1)
+    first = [0.0] * 256
+    if come:
+        first = [
+            -math.log(1 - u * (1 - math.exp(-n * days))) / n
+            for u, n in zip(draws.random(256).tolist(), often, strict=True)
+        ]
+    more = draws.poisson([n * (days - at) for n, at in zip(often, first, strict=True)]).tolist()
+    later = iter(draws.random(sum(more)).tolist())
+    times = [
+        sorted([at] * come + [at + next(later) * (days - at) for _ in range(count)])
+        for at, count in zip(first, more, strict=True)
+    ]
+    assert made.user.tolist() == [user for user, each in enumerate(times) for _ in each]
+    assert made.time == pytest.approx([at * 86_400 for each in times for at in each], rel=1e-9)
 
 
 def test_an_effect_has_the_error_of_the_mean_difference_between_users() -> None:
