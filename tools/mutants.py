@@ -83,9 +83,11 @@ class Record:
         """The tests that run a line; where none does (it is run when the module is imported), those of the lines beside it."""
         lines = self.lines.get(mutant.path, {})
         used = [line for line, tests in lines.items() if tests]
-        if mutant.line not in used:
+        # what is run when the module is imported is recorded for one test alone: any that runs another line may notice
+        imported = mutant.home == "(module)" or mutant.home.rpartition(".")[2][:1].isupper()
+        if imported or mutant.line not in used:
             used.sort(key=lambda line: (abs(line - mutant.line), line))
-            tests = {test for line in used[:5] for test in lines[line]}
+            tests = {test for line in used[: None if imported else 5] for test in lines[line]}
         else:
             tests = set(lines[mutant.line])
         # a line that all tests run has more of them than are recorded: those of its room are tried last

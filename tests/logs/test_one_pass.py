@@ -81,6 +81,28 @@ def test_places_are_summed_in_bins_unless_only_the_largest_are_asked_for(monkeyp
         assert len(asked) == times
 
 
+@pytest.mark.parametrize(("users", "merged"), [(20, True), (21, False)])
+def test_rows_are_merged_up_to_a_number_that_is_expected(
+    users: int, merged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 40 rows as many are expected as users among the first rows, of which 20 are not too many."""
+    monkeypatch.setattr(rollup, "FEW", 39)
+    monkeypatch.setattr(rollup, "MOST", 20)
+    log = rs.read_log({"user": [n % users for n in range(40)], "item": ["a"] * 40, "click": [1] * 40})
+    assert (with_merged_rows(log, [CTR()]).merged is not None) == merged
+    monkeypatch.setattr(rollup, "FEW", 40)
+    assert with_merged_rows(log, [CTR()]).merged is not None, "a small log is always merged"
+
+
+def test_numbers_of_a_place_are_summed_however_many_are_ones() -> None:
+    log = rs.read_log({"user": ["u", "v", "u", "v"], "position": [1, 1, 2, 2], "revenue": [1.0, 2.0, 0.5, 1.0]})
+    found = {
+        place: units.numerators.tolist()
+        for place, units in roll_up_parts(log, parse_online_metrics("Ratio(revenue, revenue)"), "position")
+    }
+    assert found == {1: [[1.0, 2.0]], 2: [[0.5, 1.0]]}
+
+
 def test_a_class_with_parts_of_its_own_does_not_inherit_that_each_row_adds_by_itself() -> None:
     class Spread(CTR):
         """The largest click of a unit less the least: rows of a unit are seen together."""
