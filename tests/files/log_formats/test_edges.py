@@ -41,6 +41,8 @@ def test_chances_without_features_of_users_are_no_open_bandit(tmp_path: Path) ->
 def test_one_id_with_a_blank_is_enough_to_strip_it() -> None:
     for ids in (["a ", "b"], ["a", "\tb"], [" a", "b "], ["a", "b"]):
         assert cells({"user": ids, "click": [1, 0]}, "unit_id") == ["a", "b"]
+    many = [f"u{n}{' ' * (n % 3 == 0)}" for n in range(999)]  # rows are read some at a time
+    assert cells({"user": many, "click": [1] * 999}, "unit_id") == [f"u{n}" for n in range(999)]
 
 
 @pytest.mark.parametrize("number", [100_000_000, 100_000_001])
