@@ -162,6 +162,13 @@ def test_a_covariate_differs_from_three_and_a_bit_standard_errors_on(lift: float
     assert [finding.count for finding in found("RS615", few.with_columns(past=pl.col("past") + 9 * (pl.col("variant") == "B")))] == [2]  # fmt: skip
 
 
+def test_a_variant_of_one_user_hides_no_other_two_that_differ() -> None:
+    alone = pl.DataFrame({"user": [999], "variant": ["0"], "spent": [1.0], "past": [5.0]})
+    others = pl.DataFrame({"user": range(40), "variant": ["A", "B"] * 20, "spent": [1.0] * 40, "past": [n // 2 % 3 + 9.0 * (n % 2) for n in range(40)]})  # fmt: skip
+    (finding,) = found("RS615", pl.concat([alone, others]))
+    assert "past differs between variants A and B" in finding.message
+
+
 def test_health_counts_rows_and_groups_by_code() -> None:
     bad: dict[str, list[Any]] = {
         "position": [0, 2, 0, 1],
