@@ -71,3 +71,11 @@ def test_a_probability_that_is_empty_is_one_that_is_unknown() -> None:
         for chances, count in (([0.5, None], 0), ([0.5, 1.0], 0), ([0.5, 1.01], 1), ([0.0, 0.5], 1)):
             found = rs.check({**rows, name: chances}, select="RS608").findings
             assert [one.count for one in found] == [count] * (count > 0), (name, chances)
+
+
+def test_pages_that_show_nothing_are_counted_and_those_that_show_one_url_are_not(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("s\t0\tQ\tq\tr\ns\t5\tQ\tp\tr\ta\ns\t9\tQ\tq\tr\n")
+    notes = rs.read_log(tmp_path / "log.txt").source.notes
+    assert "2 pages of results showed nothing, and have no row" in notes
+    (tmp_path / "log.txt").write_text("s\t5\tQ\tp\tr\ta\n")
+    assert not [note for note in rs.read_log(tmp_path / "log.txt").source.notes if "showed nothing" in note]
