@@ -83,9 +83,11 @@ class Record:
         """The tests that run a line; where none does (it is run when the module is imported), those of the lines beside it."""
         lines = self.lines.get(mutant.path, {})
         used = [line for line, tests in lines.items() if tests]
-        if mutant.line not in used:
+        # what is run when the module is imported is recorded for one test alone: any that runs another line may notice
+        imported = mutant.home == "(module)" or mutant.home.rpartition(".")[2][:1].isupper()
+        if imported or mutant.line not in used:
             used.sort(key=lambda line: (abs(line - mutant.line), line))
-            tests = {test for line in used[:5] for test in lines[line]}
+            tests = {test for line in used[: None if imported else 5] for test in lines[line]}
         else:
             tests = set(lines[mutant.line])
         # a line that all tests run has more of them than are recorded: those of its room are tried last
@@ -361,6 +363,7 @@ def main() -> None:
     parser.add_argument("--room", choices=ROOMS, action="append", help="some rooms only")
     parser.add_argument("--tests", action="append", metavar="PLACE", help="record the tests of some places only")
     parser.add_argument("--size", type=float, default=1.0, help="so many times the usual sample (1: 480 mutants)")
+    parser.add_argument("--seed", type=int, default=SEED, help="draw another sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="cores")
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so long; the next call goes on")
     parser.add_argument("--no-record", action="store_true", help="use the record as it is")
@@ -372,7 +375,7 @@ def main() -> None:
     if not given.no_record:
         mutants_record.record(SEED, given.tests or mutants_record.TESTED)
     rooms = {room: round(size * given.size) for room, size in ROOMS.items() if not given.room or room in given.room}
-    mutants = sample(SEED, rooms)
+    mutants = sample(given.seed, rooms)
     results = work(mutants, given.jobs, until)
     for room in rooms:
         found = Counter(results.held[m.key]["what"] for m in mutants if m.room == room and m.key in results.held)
@@ -380,7 +383,7 @@ def main() -> None:
     if given.write:
         import mutants_page
 
-        mutants_page.write(mutants, results.held, SEED)
+        mutants_page.write(mutants, results.held, given.seed)
 
 
 if __name__ == "__main__":

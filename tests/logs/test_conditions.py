@@ -63,6 +63,53 @@ def test_a_condition_keeps_these_rows(text: str) -> None:
     assert "".join(log.collect(log.frame.filter(condition_of(text, log)))["unit_id"]) == KEPT[text]
 
 
+WORDS = {
+    "user = 5": "5",
+    "user = '05'": "05",
+    "user != 5": "05 5.5 true",
+    "user = 5.5": "5.5",
+    "user in (5, 5.5)": "5 5.5",
+    "user = true": "",  # the text True
+    "user = 'true'": "true",
+    "click = 'yes'": "5 5.5",
+    "click = ' NO '": "05",
+    "click = true": "5 5.5",
+    "click < 1": "05",
+    "bought = 'y'": "05 5.5",
+    "bought = 'f'": "5",
+    "bought": "05 5.5",
+    "spent = '2'": "05",
+    "spent >= '1.5'": "05 5.5",
+    "spent between 1 and 2": "5 05",
+    "not (spent between 1 and 2)": "5.5 true",
+    "spent not between 1 and 2": "5.5",
+    "note like 'a.c'": "5",
+    "note like 'a_c%'": "5 05 5.5",
+    "note not like 'a%'": "true",  # a blank is a text, as long as nothing asks if it is empty
+    "note like '%\n%'": "5.5",
+    "note is null": "true",
+    "spent = cost": "5",
+    "spent != cost": "05 5.5",
+}
+
+
+@pytest.mark.parametrize("text", [pytest.param(text, id=re.sub(r"\W+", " ", text)) for text in WORDS])
+def test_values_are_compared_as_what_the_column_holds(text: str) -> None:
+    """Ids as text, flags by their words, numbers as numbers, and patterns over lines."""
+    rows = {
+        "user": ["5", "05", "5.5", "true"], "click": [1, 0, 1, None], "bought": [False, True, True, None],
+        "spent": [1.0, 2.0, 3.0, None], "cost": ["1", "3", "2", "1"], "note": ["a.c", "abcd", "abc\n", " "],
+    }  # fmt: skip
+    log = rs.read_log(rows)
+    assert " ".join(log.collect(log.frame.filter(condition_of(text, log)))["unit_id"]) == WORDS[text]
+
+
+def test_what_cannot_be_read_is_cut_at_sixty_letters() -> None:
+    for long in ("?" * 60, "?" * 61):
+        shown = "?" * 60 if len(long) == 60 else "?" * 59 + "…"
+        assert why_no_condition(long).startswith(f"cannot read {shown!r} in a condition")
+
+
 @pytest.mark.parametrize(
     ("text", "near"),
     [

@@ -12,6 +12,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import InputError
+from rankscope.worlds.launches import LaunchWorld
 
 MANY = 3000
 
@@ -124,3 +125,30 @@ def test_correlations_go_from_minus_one_to_one() -> None:
     for wrong in ({}, {"AP": 1.1}, {"AP": -1.1}, {"AP": "0.5"}, {"AP": 0.5, "RR@10": 2}):
         with pytest.raises(InputError, match="numbers from -1 to 1, by metric"):
             rs.simulate_launches(20, correlation=wrong)
+
+
+def test_each_launch_is_drawn_as_is_told() -> None:
+    """True differences, of which a part is common to both sides; then errors with variances of their own, of which a part is common to all metrics."""
+    given: dict[str, Any] = {"launches": 11, "seed": 7, "correlation": {"AP": 0.6, "RR@10": -0.3}, "reliability": 0.8}
+    rows = LaunchWorld(**given, shared=0.25, uneven=0.5, rejected=0.4).rows()
+    draws = np.random.default_rng(7)
+    online, own = draws.normal(size=11), draws.normal(size=(11, 2))
+    variance = np.exp(0.5 * draws.normal(size=(11, 2)) - 0.5**2 / 2) * 0.2 / 0.8
+    common, apart, last = draws.normal(size=11), draws.normal(size=(11, 2)), draws.normal(size=11)
+    found = {(row["launch"], row["metric"]): row for row in rows}
+    lowest = sorted(found[f"launch {n:02}", "AP"]["difference"] for n in range(1, 12))[4]  # at rank 4 of 0 to 10
+    for n in range(11):
+        name, wide = f"launch {n + 1:02}", [math.sqrt(one) for one in variance[n]]
+        for at, (metric, r) in enumerate(given["correlation"].items()):
+            true = r * online[n] + math.sqrt(1 - r**2) * own[n, at]
+            error = wide[0] * (0.5 * common[n] + math.sqrt(0.75) * apart[n, at])
+            row = found[name, metric]
+            assert (row["difference"], row["standard_error"]) == pytest.approx(
+                (0.005 + 0.02 * (true + error), 0.02 * wide[0]), abs=6e-7
+            )
+            assert row["launched"] == ("yes" if found[name, "AP"]["difference"] >= lowest else "no")
+        if (name, "CTR") in found:
+            row = found[name, "CTR"]
+            expected = 0.0005 + 0.003 * (online[n] + wide[1] * last[n]), 0.003 * wide[1]
+            assert (row["difference"], row["standard_error"]) == pytest.approx(expected, abs=6e-7)
+    assert sum(metric == "CTR" for _, metric in found) == 7

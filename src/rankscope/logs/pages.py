@@ -81,6 +81,8 @@ def read_pages(
     )
     if not len(rows):
         raise DataError(f"{log.label}: no row shows an item at a position, so there are no pages")
+    if depth is None and (wide := int(rows["place"].max()) + 1) > DEEPEST:  # type: ignore[arg-type] # it has rows
+        raise DataError(f"{log.label}: positions go down to {words.count(wide)}: give a depth, like --depth 20")
     if not rows["click"].any():
         raise DataError(f"{log.label}: no shown item was clicked, so nothing can be learned of clicks")
     pairs = log.gather(
@@ -162,8 +164,6 @@ def _pages(log: Log, rows: pl.DataFrame, names: pl.DataFrame, remarks: tuple[str
     list_number, lists = _numbered(rows["list"])
     place = rows["place"].to_numpy()
     wide = int(place.max()) + 1
-    if wide > DEEPEST:
-        raise DataError(f"{log.label}: positions go down to {words.count(wide)}: give a depth, like --depth 20")
     pair, known = _numbered(rows["pair"])
     names = pl.DataFrame({"pair": known}).join(names, on="pair", how="left", maintain_order="left")
     shape = len(lists), wide

@@ -12,7 +12,8 @@ import rankscope as rs
 from rankscope.diagnostics.codes import all_rules, rule_named
 from rankscope.diagnostics.rule import Finding
 from rankscope.errors import InputError
-from rankscope.logs.health import MAX_ROWS_FOR_GROUPED_CHECKS, examine
+from rankscope.logs import health
+from rankscope.logs.health import examine
 
 CLEAN: dict[str, list[Any]] = {  # two lists of two users in an experiment, with all that rules look at
     "user": ["a", "a", "b", "b"],
@@ -148,6 +149,48 @@ def test_a_covariate_that_differs_between_variants() -> None:
     assert "spent differs between variants A and B by more than chance does (0.990 and 3.990)" in finding.message
 
 
+@pytest.mark.parametrize(("lift", "told"), [(0.2335, False), (0.2342, True)])
+def test_a_covariate_differs_from_three_and_a_bit_standard_errors_on(lift: float, told: bool) -> None:
+    """Of 0 and 1 in turn among 100 users of a variant: 3.29 times the root of 2 * (100 / 4) / 99 / 100 is 0.2338."""
+    users = pl.DataFrame({
+        "user": range(200), "variant": ["A"] * 100 + ["B"] * 100, "spent": [1.0] * 200, "past": [n % 2 + lift * (n > 99) for n in range(200)],
+    })  # fmt: skip
+    (few, one) = (users.filter(pl.col("user") < 100 + n) for n in (2, 1))
+    assert [finding.count for finding in found("RS615", users)] == [100] * told
+    assert [finding.count for finding in found("RS615", users.with_columns(past=-pl.col("past")))] == [100] * told
+    assert not found("RS615", one.with_columns(past=pl.col("past") + 9 * (pl.col("variant") == "B"))), "a user alone"
+    assert [finding.count for finding in found("RS615", few.with_columns(past=pl.col("past") + 9 * (pl.col("variant") == "B")))] == [2]  # fmt: skip
+
+
+def test_a_variant_of_one_user_hides_no_other_two_that_differ() -> None:
+    alone = pl.DataFrame({"user": [999], "variant": ["0"], "spent": [1.0], "past": [5.0]})
+    others = pl.DataFrame({"user": range(40), "variant": ["A", "B"] * 20, "spent": [1.0] * 40, "past": [n // 2 % 3 + 9.0 * (n % 2) for n in range(40)]})  # fmt: skip
+    (finding,) = found("RS615", pl.concat([alone, others]))
+    assert "past differs between variants A and B" in finding.message
+
+
+def test_health_counts_rows_and_groups_by_code() -> None:
+    bad: dict[str, list[Any]] = {
+        "position": [0, 2, 0, 1],
+        "variant": ["A"] * 4,
+        "revenue": [-1.0, 0, -2.0, -3.0],
+        "user": ["a", None, "b", "b"],
+    }
+    found = examine(rs.read_log(log_of(**bad)))
+    assert found.as_dict() == {"rows": 4, "RS601": 1, "RS602": 1, "RS606": 1, "RS612": 3, "RS614": 1}
+    assert (found.first_position, found.remark()) == (0, "")
+    assert examine(rs.read_log(log_of(position=[2, 3, 2, 3]))).first_position == 1
+
+
+@pytest.mark.parametrize(("most", "left"), [(4, ()), (3, ("RS602", "RS604", "RS605", "RS607", "RS609", "RS610", "RS614", "RS615", "RS616"))])  # fmt: skip
+def test_what_is_left_in_a_large_log_is_told(most: int, left: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "MAX_ROWS_FOR_GROUPED_CHECKS", most)
+    for one, whole in ((examine(rs.read_log(log_of())), left), (examine(rs.read_log(log_of()), whole=True), ())):
+        assert one.left == whole
+        assert (one.as_dict().keys() - {"rows"}) == {*whole}
+        assert one.remark() == (f"Not checked in 4 rows: {', '.join(whole[:-1])} and {whole[-1]} (rankscope check LOG does)" if whole else "")  # fmt: skip
+
+
 def test_users_with_several_rows_in_a_table_of_users_are_found() -> None:
     users = pl.DataFrame({"user": ["a", "b", "c", "d", "d"], "variant": ["A", "A", "B", "B", "B"], "spent": [1.0] * 5})
     (finding,) = found("RS617", users)
@@ -249,16 +292,15 @@ def test_equal_rows_of_a_log_without_lists() -> None:
 
 
 def test_large_logs_are_grouped_where_the_whole_is_asked_for() -> None:
+    rows = 2_000_001
     log = rs.read_log(
-        pl.DataFrame({"list_id": ["l"], "item": ["x"], "click": [1]}).select(
-            pl.all().repeat_by(MAX_ROWS_FOR_GROUPED_CHECKS + 1).explode()
-        )
+        pl.DataFrame({"list_id": ["l"], "item": ["x"], "click": [1]}).select(pl.all().repeat_by(rows).explode())
     )
     quick, whole = examine(log), examine(log, whole=True)
     assert (quick.left, quick.of("RS604")) == (("RS604", "RS614"), ())
     assert whole.left == ()
-    assert whole.of("RS604")[0].count == MAX_ROWS_FOR_GROUPED_CHECKS
-    assert quick.as_dict() == {"rows": MAX_ROWS_FOR_GROUPED_CHECKS + 1, "RS604": None, "RS614": None}
+    assert whole.of("RS604")[0].count == rows - 1
+    assert quick.as_dict() == {"rows": rows, "RS604": None, "RS614": None}
     assert "RS604" in quick.remark()
 
 
