@@ -320,7 +320,8 @@ def _in_one_pass(
 ) -> tuple[pl.DataFrame, dict[str, UnitRows]] | None:
     """Return the sums and the values of units from merged rows, or of metrics of single rows in bins; None for other metrics."""
     if (merged := _of_merged(log, metrics, parts, keys)) is not None:
-        return merged.collect(), {}
+        text = [name for name in keys if log.schema.get(name) == pl.String]
+        return merged.collect().with_columns(pl.col(text).cast(pl.String)), {}
     if not all(m.rowwise and p.level in {"row", "values"} for m, p in zip(metrics, parts, strict=True)):
         return None
     rows = [_columns(i, part) for i, part in enumerate(parts) if part.level == "row"]
@@ -373,13 +374,15 @@ def adds_up(log: Log, metric: Earning, by: str) -> bool:
     return not lists[by].any()
 
 
-def so_far(log: Log, units: UnitTotals, parts: pl.Series) -> Iterator[tuple[Any, UnitTotals]]:
-    """Yield each value of ``parts`` in order, with the totals of the units up to it, one row per unit and its groups."""
+def so_far(log: Log, units: UnitTotals, parts: pl.Series, most: int = 0) -> Iterator[tuple[Any, UnitTotals]]:
+    """Yield each value of ``parts`` (or the last ``most``) in order, with the totals of the units up to it, one row per unit and its groups."""
     kinds = [metric.parts(log, units.end) for metric in units.metrics]
     number, first = _numbered(units)
     seen = np.zeros(len(first), dtype=bool)
     above, below = np.zeros((2, len(kinds), len(first)))
-    for value in parts.unique().sort():
+    values = parts.unique().sort()
+    shown = values[-most:] if most else values
+    for value in values:
         rows = np.flatnonzero((parts == value).to_numpy())
         at = number[rows]
         seen[at] = True
@@ -390,6 +393,8 @@ def so_far(log: Log, units: UnitTotals, parts: pl.Series) -> Iterator[tuple[Any,
             else:
                 np.add.at(above[i], at, units.numerators[i, rows])
             np.add.at(below[i], at, units.denominators[i, rows])
+        if value < shown[0]:
+            continue
         kept = np.flatnonzero(seen)
         names, place, until = first[kept], np.cumsum(seen) - 1, np.flatnonzero((parts <= value).to_numpy())
         held = {metric: own.take(until) for metric, own in units.values.items()}
@@ -500,13 +505,14 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
     sums = [pl.col(name).sum().cast(pl.Float64) for name in of_rows]
     added += (of_parts := _sums(part for _, part in both))
     sums += [pl.col(value.meta.output_name()).sum() for value in of_parts]
-    seen = {unit: None, **dict.fromkeys(by)}
+    seen, read = {unit: None, **dict.fromkeys(by)}, set[str]()
     for metric, part in both:
         if part.distinct:
             columns = list(metric.columns(log)) if part.prepared else sorted(_roots(_columns(0, part).values()))
             unasked = {*part.sums, *_roots(part.sums.values())} if part.sums else set()
             more = [KEYS[part.level]] if part.level in KEYS else []
             seen |= dict.fromkeys([*more, *(name for name in columns if name not in unasked)])
+            read |= {*columns} - ({unit} if part.prepared else set())
     top = log.collect(log.frame.head(LOOKED).select(*seen)) if log.rows > FEW else pl.DataFrame()
     if len(top) and top.n_unique() * log.rows > MOST * len(top):
         return None
@@ -525,6 +531,9 @@ def merge_rows(log: Log, metrics: Sequence[Earning], by: Sequence[str]) -> Merge
             table = table.group_by(*seen, maintain_order=True).agg(*sums, pl.col(ROWS).sum())
     if table is None:
         table = log.gather(merge, unit, ids if plain else ())
+    only_keys = [name for name in (unit, *by) if name not in read and table.schema[name] == pl.String]
+    # categories are grouped in two thirds of the time
+    table = table.with_columns(pl.col(only_keys).cast(pl.Categorical))
     return Merged(log.frame, table, (unit, *by), tuple(metric for metric, _ in both))
 
 

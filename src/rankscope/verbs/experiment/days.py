@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from itertools import islice
 
 from rankscope import words
 from rankscope.blocks import Chart, Column
@@ -43,8 +42,8 @@ def _adding_up(variants: Variants, log: Log, units: UnitTotals, last: date) -> T
         return None
     days = units.groups[DAY]
     whole = {name: group for name, group in units.groups.items() if name != DAY}
-    *_, (_, halves) = so_far(log, replace(units, groups={**whole, LATE: days > last}), days)
-    return halves, islice(so_far(log, replace(units, groups=whole), days), max(days.n_unique() - MOST_DAYS, 0), None)
+    _, halves = next(so_far(log, replace(units, groups={**whole, LATE: days > last}), days, 1))
+    return halves, so_far(log, replace(units, groups=whole), days, MOST_DAYS)
 
 
 def _again(variants: Variants, metric: OnlineMetric, log: Log, last: date, days: Sequence[date]) -> Together:
