@@ -13,12 +13,8 @@ from rankscope.errors import InputError
 # columns of true and false, and a time: no column of an input is called so
 BEFORE, EVENT, MET = (" before", " event", " assigned")
 LENGTHS = ("seconds", "minutes", "hours", "days", "weeks")
-UNITS = (
-    {"sec": "seconds", "min": "minutes", "hr": "hours"}
-    | {  # and each by its first letter, and without its s
-        short: unit for unit in LENGTHS for short in (unit[0], unit[:-1])
-    }
-)
+UNITS = {short: unit for unit in LENGTHS for short in (unit[0], unit[:-1])}  # its first letter, or without its s
+UNITS |= {"sec": "seconds", "min": "minutes", "hr": "hours"}
 Days = tuple[date | None, date | None]  # the first and the last day to use; None for no limit
 WINDOW = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 
