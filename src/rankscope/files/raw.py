@@ -358,9 +358,10 @@ def _unzipped(raw: Raw) -> Raw:
 
 def _of_arrow(raw: Raw, *, stream: bool = False) -> Raw:
     """Return the table of an Arrow IPC file or stream, as Parquet. Raises InputError for a damaged one."""
-    out, data, what = io.BytesIO(), io.BytesIO(raw.read()), "stream" if stream else "file"
+    out = io.BytesIO()
+    read, what = (pl.read_ipc_stream, "stream") if stream else (pl.read_ipc, "file")
     try:
-        (pl.read_ipc_stream(data) if stream else pl.read_ipc(data)).write_parquet(out)
+        read(io.BytesIO(raw.read())).write_parquet(out)
     except UNREADABLE as error:
         raise InputError(
             f"{raw.label}: the Arrow IPC {what} cannot be read ({error}): fetch or copy it again"
