@@ -244,7 +244,7 @@ def _refuse_experiments(assigned: _LabelledTable, users: pl.DataFrame) -> None:
 def _chosen(
     assigned: _LabelledTable, users: pl.DataFrame, others: Sequence[_LabelledTable], days: Days
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Return the units that were first assigned from the first to the last day, and notes; leave later events out of ``others``."""
+    """Return the units that were first assigned from the first to the last day, and notes. Remove later events from ``others``."""
     unit, at, end = assigned.roles["unit_id"], _times(assigned), days[1]
     if at is None:
         raise InputError(

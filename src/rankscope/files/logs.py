@@ -139,7 +139,7 @@ def log_from(rows: LogRows, columns: ColumnsOption, clock: Clock | None = None) 
     roles, changes = (roles, []) if rows.read_as else check_ids(rows, roles, given_roles)
     notes += changes
     if not roles:
-        like = f"say what a column is, like --columns '{next(iter(rows.schema), 'visitor')}=unit_id'"
+        like = f"give a column its role, like --columns '{next(iter(rows.schema), 'visitor')}=unit_id'"
         raise InputError(
             f"{rows.source.label}: no column is known among {words.listing(rows.schema)}; {EXPECTED}; {like}"
         )

@@ -334,7 +334,7 @@ def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric:
 
 
 def _of_series(name: str, value: Any, label: str) -> Any:
-    """Return a pandas series as a mapping of its index, another series as a list, and any other value unchanged."""
+    """Return a pandas series as a mapping by its index and other series as a list. Other values are unchanged."""
     if hasattr(value, "columns") or not hasattr(value, "to_list"):
         return value
     index: Any = getattr(value, "index", None)

@@ -511,7 +511,7 @@ def split_p_value(counts: Array, shares: Array) -> float:
 
 
 def few_planned(total: int, shares: Iterable[float]) -> bool:
-    """True if a variant is planned for fewer than 100 units, where chi square alarms too often."""
+    """True if a variant is planned for fewer than 100 units: chi square alarms too often for so few."""
     return total * min(shares) < FEW
 
 

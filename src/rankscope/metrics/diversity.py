@@ -30,7 +30,7 @@ def greedy_gains(lists: Lists, level: float, alpha: float, depth: int | None) ->
     covers, by_id = about(lists, level), lists.pool.by_id
     left = np.asarray(covers.any(axis=2))
     rounds = int(left.sum(axis=1).max(initial=0))
-    # documents about any subtopic, of which there are few, come first, and subtopics one after another
+    # the few documents about any subtopic come first, and subtopics one after another
     first = np.argsort(~left, axis=1, kind="stable")[:, : max(rounds, 1)]
     left, by_id = (np.take_along_axis(one, first, axis=1) for one in (left, by_id))
     covers = np.take_along_axis(covers, first[:, :, None], axis=1)

@@ -403,14 +403,14 @@ class Contrast:
 
     @property
     def _alike(self) -> str:
-        """How differences without a spread are alike."""
+        """The equal values or differences, in words, if there is no spread."""
         if self.pair.by_unit:
             return f"every {self._noun} differs by the same"
         return f"every {self._noun} of {self.run} has the same value, and of {self.baseline}"
 
     @property
     def without_interval(self) -> str:
-        """The reason that the difference has no interval; empty if it has one."""
+        """The reason why the difference has no interval. Empty if it has one."""
         if self.shown.known:
             return ""
         return self.shown.reason if self.queries < 2 or self.detectable.difference > 0 else self._alike

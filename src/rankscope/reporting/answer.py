@@ -71,11 +71,11 @@ def _tied_with(subject: Subject[Any], c: Contrast) -> str:
     return f"; not clearly ahead of {words.listing(others, NAMED)}" if others else ""
 
 
-def change(c: Contrast, named: bool = False, lift: bool = False, ahead: str = "") -> str:
+def change(c: Contrast, named: bool = False, lift: bool = False, ahead: str = "", metric: str = "") -> str:
     """Return the difference, or the lift, with its interval: ``+0.082 nDCG@10 (95% interval +0.051 to +0.114)``."""
     size, ends = _change(c, lift, -1 if ahead == c.baseline else 1)
     level = f"{words.percent(c.method.level)} interval " if named else ""
-    return f"{size}{f' {c.metric}' if named else ''}{f' ({level}{ends})' if ends else ''}"
+    return f"{size}{f' {metric or c.metric}' if named else ''}{f' ({level}{ends})' if ends else ''}"
 
 
 def _change(c: Contrast, lift: bool, way: int = 1) -> tuple[str, str]:

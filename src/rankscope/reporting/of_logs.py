@@ -74,10 +74,9 @@ def answer(result: Compared, made: Sequence[Section]) -> Answer | None:
     best = max(contrasts, key=lambda c: c.difference)
     named = contrasts if len(contrasts) <= FEW + 1 else [best]
     same = len({c.baseline for c in named}) == 1
-    texts = [f"{c.run if same else c.sides} {change(c, named=c is named[0])}" for c in named]
+    earned = f"{result.event_log.reward} by {best.metric}" if isinstance(result, Estimates) else ""
+    texts = [f"{c.run if same else c.sides} {change(c, named=c is named[0], metric=earned)}" for c in named]
     texts[-1] += f" against {best.baseline}" if same else ""
-    if isinstance(result, Estimates):  # what is earned, and by which estimator
-        texts[0] = texts[0].replace(f" {best.metric} (", f" {result.event_log.reward} by {best.metric} (", 1)
     return Answer(
         "; ".join(texts), TONES.get(best.verdict, "plain"), board, caution, at, checked=_check(result), step=_step(result, best)
     )  # fmt: skip

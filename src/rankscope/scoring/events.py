@@ -379,7 +379,7 @@ def target_of(made: EventLog, source: Any, name: str = "") -> TargetPolicy:
         if target is not None:
             return target
         raise InputError(
-            f"--target {source}: no column and no file is called so: a target is {TARGETS}{words.hint(source, [*made.log.attributes, 'uniform'], '')}"
+            f"--target {source}: no column or file has this name: a target is {TARGETS}{words.hint(source, [*made.log.attributes, 'uniform'], '')}"
         )
     policy, run = source if _is_pair(source) else (Fixed(), source)
     return _of_run(made, policy, run, name)

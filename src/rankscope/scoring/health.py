@@ -193,9 +193,9 @@ def warnings_of_run(
 def warnings_of_judgments(
     health: Mapping[str, Health], metrics: Sequence[Metric], no_relevant: Any = "metric", level: float = 1.0
 ) -> Iterator[Raised]:
-    """Yield the warnings about the judgments for these metrics, or for any metric if there are none.
+    """Yield the warnings about the judgments for these metrics, or for all metrics if ``metrics`` is empty.
 
-    ``no_relevant`` is the policy of queries without a document of the relevant ``level`` or more.
+    ``no_relevant`` is the policy of queries in which all grades are below ``level``.
     """
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         yield inputs.JudgmentsDropped, {"count": repeated}

@@ -112,7 +112,7 @@ class Request:
 
     @property
     def relevant_from(self) -> float:
-        """The lowest grade that is relevant, for what has no level of its own."""
+        """The lowest relevant grade of metrics and counts without a level of their own."""
         level = self.policies.relevance_level
         return 1.0 if level is None else float(level)
 

@@ -39,7 +39,7 @@ class OfScores(Result):
 
 
 class OfRequest(Result):
-    """A result of runs that were scored as a ``request`` asks; None if they were not scored."""
+    """A result of runs scored under a ``request``, which is None if they were not scored."""
 
     if TYPE_CHECKING:
 

@@ -79,7 +79,7 @@ SAID: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no column that is known": (
         lambda: rs.read_log({"colour": ["a"], "size": [1]}),
-        "log: no column is known among colour and size; a log is a table with one row per shown item (item, position, click ...) or one row per user (user, variant, numbers); say what a column is, like columns='colour=unit_id'",
+        "log: no column is known among colour and size; a log is a table with one row per shown item (item, position, click ...) or one row per user (user, variant, numbers); give a column its role, like columns='colour=unit_id'",
     ),
 }  # fmt: skip
 

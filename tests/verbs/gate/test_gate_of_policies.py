@@ -123,7 +123,7 @@ def test_rankers_that_were_mixed_unfairly_are_withheld() -> None:
 @pytest.mark.parametrize(
     ("verb", "options", "expected"),
     [
-        pytest.param(rs.gate, {"target": "p_nwe"}, "target= p_nwe: no column and no file is called so: a target is uniform, a column", id="an unknown target"),
+        pytest.param(rs.gate, {"target": "p_nwe"}, "target= p_nwe: no column or file has this name: a target is uniform, a column", id="an unknown target"),
         pytest.param(rs.gate, {"target": "p_new", "split": {"A": 1}}, "split is about variants, and target", id="a split of policies"),
         pytest.param(rs.gate, {"target": "p_new", "metrics": "DM"}, "DM has no interval to decide by", id="a model without an error"),
         pytest.param(rs.gate, {"target": "p_new", "candidate": "p_nwe"}, "no policy is called that, did you mean p_new", id="a candidate"),

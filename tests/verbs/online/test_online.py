@@ -340,7 +340,7 @@ def test_click_rate_by_position_of_a_search_log(shared_data: Any) -> None:
             {"query": ["q"], "grade": [1]}, {}, "its columns allow no online metric (query and grade)", id="no outcome"
         ),
         pytest.param(
-            {"a": [1], "b": [2]}, {}, "say what a column is, like columns='a=unit_id'", id="no column that is known"
+            {"a": [1], "b": [2]}, {}, "give a column its role, like columns='a=unit_id'", id="no column that is known"
         ),
         pytest.param(
             {"item": ["a"], "click": ["perhaps"]},

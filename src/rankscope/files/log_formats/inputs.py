@@ -410,7 +410,7 @@ class Clock:
 
 TIMES = ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d")  # after the zone was cut off
 ZONE = r"[ T]?(Z|UTC|[+-]\d\d:?\d\d)$"
-HOURS = r"(T[\d:.]+)[ T]?[+-]\d\d$"  # a zone of hours only; the T before it excludes days of a month
+HOURS = r"(T[\d:.]+)[ T]?[+-]\d\d$"  # a zone of hours only: the T before it excludes days of a month
 EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # smallest number in each unit: all after 1973
 EARLIEST = 1e8  # seconds to 1973: smaller numbers are days, steps or counts
 FIRST_DATE, LAST_DATE = 19_000_101, 21_001_231  # dates as whole numbers

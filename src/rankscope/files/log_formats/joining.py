@@ -15,7 +15,7 @@ BEFORE, EVENT, MET = (" before", " event", " assigned")
 LENGTHS = ("seconds", "minutes", "hours", "days", "weeks")
 UNITS = {short: unit for unit in LENGTHS for short in (unit[0], unit[:-1])}  # its first letter, or without its s
 UNITS |= {"sec": "seconds", "min": "minutes", "hr": "hours"}
-Days = tuple[date | None, date | None]  # the first and the last day to use; None for no limit
+Days = tuple[date | None, date | None]  # the first and the last day to use, or None for no limit
 WINDOW = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 
 
