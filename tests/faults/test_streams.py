@@ -6,6 +6,7 @@ import errno
 import os
 import pty
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -124,16 +125,7 @@ def test_a_terminal_is_given_no_signs_of_the_data_to_act_on(form: str, files: Pa
 def on_a_terminal(arguments: list[str], folder: Path) -> tuple[int, str]:
     """The exit code and what is shown where both streams are a terminal."""
     master, slave = pty.openpty()
-    pid = os.fork()
-    if not pid:  # subprocess would close what is read from too late
-        try:
-            os.close(master)
-            for number in (1, 2):
-                os.dup2(slave, number)
-            os.chdir(folder)
-            os.execv(sys.executable, [sys.executable, "-m", "rankscope", *arguments])
-        finally:
-            os._exit(99)
+    process = subprocess.Popen([sys.executable, "-m", "rankscope", *arguments], cwd=folder, stdout=slave, stderr=slave)
     os.close(slave)
     shown = b""
     while True:
@@ -145,4 +137,4 @@ def on_a_terminal(arguments: list[str], folder: Path) -> tuple[int, str]:
             break
         shown += piece
     os.close(master)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+    return process.wait(), shown.decode()
