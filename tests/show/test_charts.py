@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -35,6 +35,7 @@ from rankscope.blocks import Chart, Column, Form, ValueRange
 from rankscope.show.charts import config_of, data_of, spec_of, svg_of, themes
 from rankscope.show.charts.data import UNSEEN, names_of, query_field
 from rankscope.show.charts.marks import series_of, tellings
+from rankscope.show.charts.spec import kept_runtime
 from rankscope.show.charts.theme import GREY, MUTED, ORANGE, PALETTE, PAPER
 
 Need = Callable[[str], ModuleType]
@@ -307,3 +308,24 @@ def test_a_series_looks_the_same_in_every_chart_that_names_its_order() -> None:
     assert list(both) == ["a", "b"]
     assert looks(["b"])["b"] == both["b"]
     assert len(set(looks(["a", "k", "l"]).values())) == 3  # beyond the eighth, a colour that nobody else here has
+
+
+def test_the_script_that_draws_charts_is_bundled_once_and_a_cache_that_fails_costs_time_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cache, bundled = tmp_path / "a" / "cache", []
+
+    def bundle(snippet: str, vl_version: str) -> str:
+        bundled.append(vl_version)
+        return f"{snippet} in\r\ntwo lines, {vl_version}"
+
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: cache / name)
+    tools = [SimpleNamespace(__version__=version, javascript_bundle=bundle) for version in ("1.0", "2.0")]
+    scripts = [kept_runtime(tool, version) for tool in tools for version in ("5.1", "5.2") for _ in range(3)]
+    assert bundled == ["5.1", "5.2", "5.1", "5.2"]
+    assert len(set(scripts)) == 2
+    (cache / "rankscope" / "charts-1.0-5.1.js").write_bytes(b"\xff")
+    assert kept_runtime(tools[0], "5.1") == scripts[0]
+    cache = tmp_path / "file"
+    cache.write_text("")
+    assert kept_runtime(tools[0], "5.1") == scripts[0]

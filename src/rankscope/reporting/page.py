@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -113,7 +114,7 @@ def _with_links(section: Section, shown: Mapping[str, Section]) -> Section:
 def page_of_result(result: Result, title: str | None = None, command: str | None = None) -> Page:
     """Return the page of any result: its sentences, tables, charts, warnings and conventions."""
     if isinstance(result, Experiment):
-        return page_of_experiment(result, title, command)
+        return page_of_experiment(result, experiments.sections(result), title, command)
     if isinstance(result, of_logs.Compared):
         own = (*of_logs.sections(result), reproduce_result(result, command))
         first = of_logs.answer(result, own)
@@ -129,11 +130,11 @@ def page_of_result(result: Result, title: str | None = None, command: str | None
 
 
 def page_of_experiment(
-    result: Experiment, title: str | None, command: str | None, online: Result | None = None
+    result: Experiment, own: Iterable[Section], title: str | None, command: str | None, online: Result | None = None
 ) -> Page:
-    """Return the page of an experiment, and of the online metrics of its whole log."""
+    """Return the page of an experiment with its ``own`` sections, and of the online metrics of its whole log."""
     beside = () if online is None else experiments.pooled(online)
-    sections = (*experiments.sections(result), *beside, reproduce_result(result, command))
+    sections = (*own, *beside, reproduce_result(result, command))
     return Page(
         title or experiments.title_of(result), experiments.about(result), experiments.verdicts(result), sections, FOOT,
         experiments.answer(result, sections), result.exit_code,
@@ -197,14 +198,14 @@ def page_of_log(log: Log, metrics: Any, options: Mapping[str, Any], title: str |
         log = with_merged_rows(log, [*roles, *also], ["variant", *attribute_columns(log, request.slices)])
     over = [name for name, role in (("day", "timestamp"), ("position", "position")) if log.has(role)]
     halves: list[Callable[[], Any]] = [
-        lambda: _experiment(log, metrics, chosen) if design else None,
+        lambda: _experiment(log, metrics, chosen) if design else (None, ()),
         lambda: online(log, wanted, by=over, level=1 - request.alpha) if log.of_impressions else None,
     ]
     # each uses one core most of the time; Spark has cores of its own
     compute = map_parts if log.elsewhere is None else map
-    result, values = compute(lambda half: half(), halves)
+    (result, own), values = compute(lambda half: half(), halves)
     if result is not None:
-        page = page_of_experiment(result, title, command, values)
+        page = page_of_experiment(result, own, title, command, values)
     else:
         assert values is not None
         named = f"Online metrics of {log.source.label.rpartition('/')[2]}"
@@ -222,16 +223,14 @@ def _with_clicks(page: Page, log: Log, models: Any) -> Page:
     return replace(page, verdicts=(*page.verdicts, *headlines), sections=(*first, *of_clicks.sections(*results), last))
 
 
-def _experiment(log: Log, metrics: Any, options: Mapping[str, Any]) -> Experiment:
-    """Return the experiment of a log, with its days if there are some to compare."""
+def _experiment(log: Log, metrics: Any, options: Mapping[str, Any]) -> tuple[Experiment, tuple[Section, ...]]:
+    """Return the experiment of a log, with its days if there are some to compare, and its sections."""
     result = experiment(log, metrics, **options)
     lead = next(iter(result.roles))
-    if not log.has("timestamp") or lead.windowed or result.days is not None:
-        return result
-    try:
-        return replace(result, days=over_days(result.variants, lead, result.families[0]))
-    except DataError:  # only one day, or a variant without data in one half
-        return result
+    if log.has("timestamp") and not lead.windowed and result.days is None:
+        with suppress(DataError):  # only one day, or a variant without data in one half
+            result = replace(result, days=over_days(result.variants, lead, result.families[0]))
+    return result, tuple(experiments.sections(result))
 
 
 TOGETHER = "together"  # the anchor of the section of both

@@ -8,7 +8,7 @@ from typing import Any
 
 from rankscope.errors import MissingExtraError
 
-LACKING = "charts and pages need altair, jinja2 and vl-convert-python: pip install 'rankscope[report]'"
+LACKING = "charts and pages need altair, jinja2, platformdirs and vl-convert-python: pip install 'rankscope[report]'"
 
 STRIPPED = "python -OO (PYTHONOPTIMIZE=2)"  # which drops the docstrings that altair reads
 
@@ -29,5 +29,5 @@ def check_installed(charts: bool = True) -> None:
     """Refuse, before any work, to make a page without the packages that draw it, and its ``charts`` if it has any."""
     import_extra("jinja2")
     if charts:
-        import_extra("altair")
-        import_extra("vl_convert")
+        for module in ("altair", "platformdirs", "vl_convert"):
+            import_extra(module)

@@ -6,7 +6,9 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 from rankscope.blocks import Chart
@@ -27,6 +29,7 @@ from rankscope.show.charts.marks import (
 )
 from rankscope.show.charts.theme import PAPER, PICTURE_FONT, config_of
 from rankscope.show.extra import import_extra
+from rankscope.store import write_file
 from rankscope.words import printable
 
 FORMS: dict[str, Callable[[Canvas], Plot]] = {
@@ -183,8 +186,19 @@ def runtime() -> str:
 @cache
 def prepare_runtime() -> Future[str]:
     """Start to bundle the script of ``runtime``: it takes more than a second, in which a page can be computed."""
-    bundle = import_extra("vl_convert").javascript_bundle
-    return ThreadPoolExecutor(1).submit(bundle, "window.vegaEmbed = vegaEmbed;", vl_version=_version())
+    return ThreadPoolExecutor(1).submit(kept_runtime, import_extra("vl_convert"), _version())
+
+
+def kept_runtime(convert: Any, version: str) -> str:
+    """Return the script from the user's cache, where a report before this one left it, otherwise bundle it and leave it there."""
+    kept: Path = import_extra("platformdirs").user_cache_path("rankscope") / f"charts-{convert.__version__}-{version}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return kept.read_bytes().decode()
+    script: str = convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    with suppress(OSError, InputError):  # a page needs no cache
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_file(kept, [script])
+    return script
 
 
 def _draw(chart: Chart, spec: dict[str, Any], config: dict[str, Any]) -> str:
