@@ -73,6 +73,7 @@ ALLOWED = {
     "click": {"cli"},
     "rich": {"cli", "show"},
     "jinja2": {"show"},
+    "platformdirs": {"show"},
     "altair": {"show"},
     "vl_convert": {"show"},
     "markupsafe": {"show"},

@@ -281,6 +281,12 @@ def roll_up_parts(
         if (places := sum_at_places(log, unit, column, added)) is not None:
             yield from ((value, _totals(log, metrics, parts, table, unit, {})) for value, table in places)
             return
+    if unit and not most and _is_merged(log, metrics, [unit, column]):  # one value at a time takes less memory
+        merged = cast("Merged", log.merged)
+        for value in merged.table[column].unique().sort(nulls_last=True):
+            table = merged.table.filter(merged.table[column].eq_missing(value))
+            yield value, roll_up(replace(log, merged=replace(merged, table=table)), metrics)
+        return
     units = roll_up(log, metrics, [column])
     counts = units.groups[column].rename("value").value_counts(name="units")
     if most:

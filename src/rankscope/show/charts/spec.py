@@ -191,13 +191,15 @@ def prepare_runtime() -> Future[str]:
 
 def kept_runtime(convert: Any, version: str) -> str:
     """Return the script from the user's cache, where a report before this one left it, otherwise bundle it and leave it there."""
-    kept: Path = import_extra("platformdirs").user_cache_path("rankscope") / f"charts-{convert.__version__}-{version}.js"
+    cache: Path = import_extra("platformdirs").user_cache_path("rankscope")
+    kept = cache / f"charts-{convert.__version__}-{version}.js"
     with suppress(OSError, UnicodeDecodeError):
         return kept.read_bytes().decode()
     script: str = convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
     with suppress(OSError, InputError):  # a page needs no cache
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_file(kept, [script])
+        if cache.is_absolute():  # a user without a home has none
+            cache.mkdir(parents=True, exist_ok=True)
+            write_file(kept, [script])
     return script
 
 

@@ -24,6 +24,7 @@ from rankscope.panels.families import MAX_VALUES
 from rankscope.panels.panel import Panel
 from rankscope.panels.ratios import ratio_parts
 from rankscope.panels.samples import Measure
+from rankscope.parallel import map_parts
 from rankscope.scoring.logs import TimeOptions, read_log
 from rankscope.verbs.online.result import OnlineValue, OnlineValues, decimals_of
 
@@ -75,8 +76,11 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
     chosen = [one.metric for one in values]
     variants = VARIANTS if read.has("variant") else ""
     about = (units.remark, *_remarks(values, units.noun), health.remark(), variants, read.allowance())
-    remarks = [text for text in about if text]
-    parts = {name: _over(name, read, health, chosen, level, remarks) for name in over}
+    compute = map_parts if read.elsewhere is None else map  # Spark has cores of its own
+    parts = dict(zip(over, compute(lambda name: _over(name, read, health, chosen, level), over), strict=True))
+    left = {name: [str(metric) for metric in chosen if not _has_parts(name, metric, read)] for name in over}
+    unfit = [f"Not by {name}: {words.listing(metrics, most=20)}" for name, metrics in left.items() if metrics]
+    remarks = [text for text in (*about, *unfit) if text]
     sliced = [one for name in slice_names(read, slices) for one in _slices(read, chosen, level, name, remarks)]
     row = "impression" if read.of_impressions else units.noun if units.count == units.rows else "row"
     values, days, places, sliced = (
@@ -159,18 +163,15 @@ def _parts(log: Log, metrics: Sequence[OnlineMetric], level: float, column: str,
     return [replace(one, decimals=decimals_of(column)) for column in zip(*found, strict=True) for one in column]
 
 
-def _over(
-    name: str, log: Log, health: LogHealth, metrics: Sequence[OnlineMetric], level: float, remarks: list[str]
-) -> list[OnlineValue]:
-    """The metrics by day, or by position: those that are made of what happens there, and which are not is said."""
-    whole = [metric for metric in metrics if not metric.windowed]
-    if name == "day":
-        cut, column, within = with_days(log), DAY, whole
-    else:
-        cut, column = with_positions(log, health), "position"
-        within = [metric for metric in whole if metric.parts(log, None).level in {"row", "values"}]
-    if left := [str(metric) for metric in metrics if metric not in within]:
-        remarks.append(f"Not by {name}: {words.listing(left, most=20)}")
+def _has_parts(name: str, metric: OnlineMetric, log: Log) -> bool:
+    """True if a metric is made of what happens on a day, or at a position."""
+    return not metric.windowed and (name == "day" or metric.parts(log, None).level in {"row", "values"})
+
+
+def _over(name: str, log: Log, health: LogHealth, metrics: Sequence[OnlineMetric], level: float) -> list[OnlineValue]:
+    """The metrics by day, or by position."""
+    cut, column = (with_days(log), DAY) if name == "day" else (with_positions(log, health), "position")
+    within = [metric for metric in metrics if _has_parts(name, metric, cut)]
     return _parts(cut, within, level, column) if within else []
 
 
