@@ -92,7 +92,10 @@ def test_without_the_extra(run: Any, monkeypatch: pytest.MonkeyPatch, lacking: s
     monkeypatch.setitem(sys.modules, lacking, None)
     said = run("playground")
     assert (said.code, said.out) == (2, "")
-    assert said.err == "charts and pages need altair, jinja2, platformdirs and vl-convert-python: pip install 'rankscope[report]'\n"
+    assert (
+        said.err
+        == "charts and pages need altair, jinja2, platformdirs and vl-convert-python: pip install 'rankscope[report]'\n"
+    )
     assert not Path("playground.html").exists()
 
 

@@ -159,7 +159,8 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     for make in (lambda: spec_of(chart("bars")), prepare_runtime.__wrapped__, lambda: svg_of(chart("bars"))):
         with pytest.raises(
-            MissingExtraError, match=r"need altair, jinja2, platformdirs and vl-convert-python: pip install 'rankscope\[report\]'$"
+            MissingExtraError,
+            match=r"need altair, jinja2, platformdirs and vl-convert-python: pip install 'rankscope\[report\]'$",
         ):
             make()
 
