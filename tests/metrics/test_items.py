@@ -268,6 +268,17 @@ def test_a_wanted_item_in_the_history_is_not_shown_again() -> None:
 # --- what is refused
 
 
+def test_half_of_a_vector_is_refused_and_an_empty_one_is_no_feature() -> None:
+    lists = {"q": {"a": 2.0, "b": 1.0}}
+    for second, refused in (([None, None], False), ([None, 1.0], True)):
+        table = pl.DataFrame({"item": ["a", "b"], "v_0": [1.0, second[0]], "v_1": [1.0, second[1]]})
+        if refused:
+            with pytest.raises(InputError, match="column v has a number that is missing"):
+                rs.evaluate({"q": {"a": 1}}, lists, "ILD@2", items=table)
+        else:
+            assert rs.evaluate({"q": {"a": 1}}, lists, "ILD@2", items=table)["ILD@2"] == 1.0
+
+
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "no items": ("ILD@3", {}, "looks at every item shown"),
     "no features": ("ILD@3", {"items": ITEMS}, "needs features of items"),

@@ -161,4 +161,4 @@ def test_bad_targets_and_unrelated_features_are_refused() -> None:
     with pytest.raises(InputError, match="with a sum above 0"):
         targets_of({"q": {"comedy": 0}}, ["comedy"])
     with pytest.raises(DataError, match="no document of the run has features"):
-        features_of({"a": "x"}).refuse_unrelated([("q", "b")])
+        features_of({"a": "x"}).lacking([("q", "b")])

@@ -203,7 +203,7 @@ def test_frames_and_equal_hashes_are_joined_by_their_texts(monkeypatch: pytest.M
         ("RFF", {}, "did you mean RRF?"),
         ("RRF", {"normalise": "min_max"}, "uses ranks only"),
         ("CombSUM", {"normalise": "minmxa"}, "did you mean"),
-        ("CombMNZ", {"normalise": "z_score"}, "has scores below 0"),
+        ("CombMNZ", {"normalise": "z_score"}, "has scores below 0 after ZScore"),
         ("WeightedSum(weights=(1, 2, 3))", {}, "3 weights for 2 runs"),
         ("PosFuse", {}, "learns from judgments"),
         ("RRF", {"qrels": {"q1": {"d1": 1}}}, "does not learn"),
@@ -232,7 +232,7 @@ def test_infinite_scores_have_no_scale_but_have_ranks(normalise: type[Any], scor
 
 
 def test_a_highest_score_divides_only_if_it_is_above_0() -> None:
-    with pytest.raises(rs.InputError, match=r"run2 has a list without a score above 0.*min_max"):
+    with pytest.raises(rs.InputError, match=r"run2 has a list without a score above 0.*MinMax"):
         rs.fuse([{"q": {"a": 1.0}}, {"q": {"a": -1.0, "b": -2.0}}], "CombSUM", normalise="max")
     zeros: Any = [{"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 0.0, "c": 0.0}}]
     assert fused(zeros, "CombSUM", normalise="max")["q"] == {"a": 1.0, "b": 0.5, "c": 0.0}

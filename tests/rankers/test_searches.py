@@ -80,3 +80,8 @@ def test_a_grid_that_is_too_large_is_refused() -> None:
         grid().points(read_space({"a": list(range(200)), "b": list(range(200))}, 2), 0)
     with pytest.raises(InputError, match="too many combinations"):
         Simplex(12).points()
+
+
+def test_numbers_among_words_stay_numbers() -> None:
+    """The value that is refused is then the word."""
+    assert list(read_space({"k": "1, 10, x"}, 2)["k"].values) == [1, 10, "x"]  # type: ignore[union-attr]

@@ -25,6 +25,37 @@ def test_a_level_for_the_whole_call() -> None:
     assert "relevant: grade ≥ 2 and" not in scores.request.small_print()
 
 
+def test_a_budget_of_tokens_passes_the_level_to_its_metric() -> None:
+    lengths = {doc: 10 for docs in RATINGS.values() for doc in docs}
+    for metric, by_hand in (
+        ("R@60tok", "R(level=4)@60tok"), ("nDCG(gain='binary')@60tok", "nDCG(gain='binary>=4')@60tok"), ("nDCG@60tok", "nDCG@60tok"),
+    ):  # fmt: skip
+        (mean,) = rs.evaluate(RATINGS, RUN, metric, relevance_level=4, lengths=lengths).board
+        assert str(mean.metric) == by_hand
+        assert mean.value == rs.evaluate(RATINGS, RUN, by_hand, lengths=lengths)[by_hand]
+
+
+@pytest.mark.parametrize("metric", ["SNIPS(metric='R@5')", "IPS(metric='R@5')", "EffectiveSize"])
+def test_implicit_feedback_has_no_level(metric: str) -> None:
+    with pytest.raises(rs.InputError, match="counts every grade above 0; leave lower grades out"):
+        rs.evaluate(RATINGS, RUN, metric, relevance_level=4, history={"u": ["i1"]})
+
+
+def test_a_binary_gain_is_of_relevant_grades() -> None:
+    """Law: it is what judgments of 0 and 1 have, also in the dialects of tools for recommenders."""
+    relevant = {query: {doc: int(grade >= 4) for doc, grade in docs.items()} for query, docs in RATINGS.items()}
+    for metric in ("nDCG(gain='binary')@5", "nDCG(gain='binary', ideal='full_k')@5", "DCG(gain='binary')@5"):
+        (mean,) = rs.evaluate(RATINGS, RUN, metric, relevance_level=4).board
+        assert "gain='binary>=4'" in str(mean.metric)
+        assert mean.value == rs.evaluate(relevant, RUN, metric)[metric]
+        assert rs.evaluate(RATINGS, RUN, [str(mean.metric)]).board[0].value == mean.value
+    for dialect in ("rectools", "recbole"):
+        (mean,) = rs.evaluate(RATINGS, RUN, "nDCG@5", relevance_level=4, dialect=dialect).board
+        assert mean.value == rs.evaluate(relevant, RUN, "nDCG@5", dialect=dialect).board[0].value
+    (same,) = rs.evaluate(RATINGS, RUN, "nDCG(gain='binary')@5", relevance_level=1).board
+    assert str(same.metric) == "nDCG(gain='binary')@5"
+
+
 @pytest.mark.parametrize("level", [2, 4.0])
 def test_level_reads_grades_from_1_on(level: float) -> None:
     assert (

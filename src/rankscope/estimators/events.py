@@ -41,7 +41,10 @@ class TargetPolicy:
 
     def expect(self, events: LoggedEvents, predict: Predict, rows: Codes) -> Array:
         """Return the mean prediction over the items that the policy would show in the situation of these rows."""
-        raise DataError(f"{self.name}: the probability of every item is needed, and a column holds only the shown item")
+        remedy = "give a run, or a policy on a run, or leave out estimators that predict rewards (DM, DR)"
+        raise DataError(
+            f"{self.name}: the probability of every item is needed, and a column holds only the shown item: {remedy}"
+        )
 
     def unseen(self, events: LoggedEvents) -> float:
         """Return the share of the policy's probability on items that no row of the log shows."""

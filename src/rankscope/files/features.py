@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -63,11 +63,15 @@ class Features:
                 out[place] = row
         return out
 
-    def refuse_unrelated(self, documents: Iterable[tuple[str, str]]) -> None:
-        """Refuse features that belong to other queries and documents. Raises DataError."""
-        if not any((pair if self.by_query else pair[1]) in self.by_document for pair in documents):
+    def lacking(self, documents: Iterable[tuple[str, str]]) -> list[str]:
+        """A note of the documents without features. Raises DataError if none has features."""
+        distinct = dict.fromkeys(pair if self.by_query else pair[1] for pair in documents)
+        bare = [one for one in distinct if not len(self.by_document.get(one, ()))]
+        if len(bare) == len(distinct):
             some = words.sample(map(str, self.by_document), len(self.by_document))
             raise DataError(f"{self.label}: no document of the run has features; it has ids like {some}")
+        count = f"{words.count(len(bare))} of {words.counted(len(distinct), 'document')} to reorder"
+        return [f"{count} {words.agree(len(bare), 'has')} no features (distance 1 to all others)"] * bool(bare)
 
 
 def features_of(source: Any) -> Features:
@@ -85,7 +89,12 @@ def features_of(source: Any) -> Features:
     table = open_sheet(source, "features", EXPECTED, (*QUERY, *ITEMS))
     label = label_of(source, table, "features")
     if isinstance(table, Mapping):
-        rows = {str(doc): _of_value(label, str(doc), value) for doc, value in table.items()}
+        filled = {
+            str(doc): value
+            for doc, value in table.items()
+            if not (value is None or (isinstance(value, Sized) and not len(value)))
+        }
+        rows = {doc: _of_value(label, doc, value) for doc, value in filled.items()}
         return _checked(label, rows)
     doc, name, query = table.role(ITEMS), table.role(NAMES), table.role(QUERY)
     if doc is None:
@@ -94,9 +103,9 @@ def features_of(source: Any) -> Features:
     if name is None:
         columns = [column for column in table.frame.columns if column not in {doc, query}]
         vectors = np.column_stack([table.numbers(column) for column in columns]) if columns else np.empty((len(ids), 0))
-        if not columns or np.isnan(vectors).any():
-            raise InputError(f"{label}: {'an empty cell in a vector' if columns else 'one column only'}; {EXPECTED}")
-        return Features(label, dict(zip(ids, vectors, strict=True)))
+        if not columns:
+            raise InputError(f"{label}: one column only; {EXPECTED}")
+        return _checked(label, dict(zip(ids, vectors, strict=True)))
     keys = list(zip(table.ids(query, "query").to_list(), ids, strict=True)) if query else ids
     return _checked(label, _of_rows(table, keys, name), bool(query))
 
@@ -119,8 +128,8 @@ def _of_value(label: str, doc: str, value: Any) -> dict[str, float] | Array:
         return {value: 1.0}
     if isinstance(value, Mapping):
         row = {str(name): float(weight) for name, weight in value.items()}
-        if not all(weight >= 0 for weight in row.values()):
-            raise InputError(f"{label}: document {doc}: weights are 0 or more")
+        if not all(0 <= weight < math.inf for weight in row.values()):
+            raise InputError(f"{label}: document {doc}: weights are numbers of 0 or more")
         return row
     try:
         several = list(value)
@@ -140,6 +149,8 @@ def _checked(label: str, rows: Mapping[Any, dict[str, float] | Array], by_query:
             raise InputError(
                 f"{label}: vectors of {words.listing(sorted(lengths), 4)} numbers; all vectors have one length"
             )
+        if not np.isfinite(np.array(list(rows.values()), dtype=float)).all():
+            raise InputError(f"{label}: a number in a vector is missing or not finite; {EXPECTED}")
         return Features(label, rows)
     names = sorted({name for row in rows.values() for name in row})
     return Features(label, rows, tuple(names), by_query)

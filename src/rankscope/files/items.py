@@ -18,7 +18,7 @@ from rankscope.files.sheets import Sheet, label_of, open_sheet
 from rankscope.files.side_tables import ITEMS, Interactions, interactions_of
 from rankscope.files.texts import count_tokens, texts_of
 from rankscope.lists import Array, Ids
-from rankscope.lists.items import FACTS, LENGTHS, ItemTable, Labels, Vectors, feature_of, table_of, with_interactions
+from rankscope.lists.items import FACTS, LENGTHS, ItemTable, Labels, feature_of, table_of, vectors_of, with_interactions
 from rankscope.tables import Qrels, as_texts
 
 EXPECTED = "items are a table with an item id first and a feature in each further column, or {item: {feature: value}}"
@@ -66,8 +66,10 @@ def _features(sheet: Sheet, names: Sequence[str]) -> Any:
             match = NUMBERED.fullmatch(name)
             vectors.setdefault(match[1] if match and match[1] else name, []).append(name)
     for name, columns in vectors.items():
-        matrix = np.column_stack([np.append(np.nan_to_num(sheet.numbers(column)), 0.0) for column in columns])
-        yield name if len(columns) > 1 else columns[0], Vectors(matrix)
+        matrix = np.column_stack([np.append(sheet.numbers(column), 0.0) for column in columns])
+        matrix[np.isnan(matrix).all(axis=1)] = 0.0
+        named = name if len(columns) > 1 else columns[0]
+        yield named, vectors_of(matrix, named, sheet.label)
 
 
 def _vectors(column: pl.Series) -> pl.Series:

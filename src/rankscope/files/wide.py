@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
+import re
+import tokenize
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -148,7 +151,7 @@ def _question(row: Mapping[str, Any], number: int, columns: Mapping[str, str], w
     cells = {role: row.get(column) for role, column in columns.items()}
     question = str(cells.get("question") or "")
     contexts = _passages(cells, "context", columns, where)
-    lengths = _listed(cells.get("lengths"))
+    lengths = [_whole(one) for one in _listed(cells.get("lengths"))]
     if lengths and (len(lengths) != len(contexts) or not all(isinstance(n, int) and n >= 0 for n in lengths)):
         raise InputError(
             f"{where}: {columns['lengths']} must have one whole number for each of {words.counted(len(contexts), 'context')}"
@@ -161,7 +164,7 @@ def _question(row: Mapping[str, Any], number: int, columns: Mapping[str, str], w
 
 
 def _listed(value: Any) -> list[Any]:
-    """The values of a cell: of a list, of JSON in a text, one, or none."""
+    """The values of a cell: of a list, of JSON or Python in a text, one, or none."""
     if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN of a frame
         return []
     if isinstance(value, str):
@@ -169,9 +172,34 @@ def _listed(value: Any) -> list[Any]:
             try:
                 return list(json.loads(value))
             except ValueError:
-                return [value]
+                return _listed_by_python(value.strip())
         return [value] if value.strip() else []
     return list(value) if isinstance(value, Iterable) and not isinstance(value, Mapping) else [value]
+
+
+def _listed_by_python(text: str) -> list[Any]:
+    """The values of a list as ``str`` writes it, which Ragas and pandas put into CSV. NumPy writes no commas between texts."""
+    try:
+        tokens = [one for one in tokenize.generate_tokens(io.StringIO(text).readline) if one.string.strip()]
+        if all(one.type == tokenize.STRING or one.string in "[,]" for one in tokens):
+            return [ast.literal_eval(one.string) for one in tokens if one.type == tokenize.STRING]
+        value = ast.literal_eval(text)
+    except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
+        value = None
+    if not isinstance(value, list) and re.match(r"\[\s*(['\"{]|\w+\()", text) and text.endswith("]"):
+        start = words.quote(text[:40])
+        raise InputError(
+            f"the list {start} is not JSON or Python; write it with json.dumps, or as JSON Lines or Parquet"
+        )
+    return value if isinstance(value, list) else [text]
+
+
+def _whole(value: Any) -> Any:
+    """A whole number as an int, from 7, 7.0, "7" or NumPy; other values as they are."""
+    try:
+        return int(value) if float(value) == int(value) else value
+    except (TypeError, ValueError, OverflowError):
+        return value
 
 
 def _passages(cells: Mapping[str, Any], kind: str, columns: Mapping[str, str], where: str) -> list[Passage]:
@@ -203,7 +231,7 @@ def _passage(value: Any, where: str) -> Passage:
         next((whole[key] for key in names if whole.get(key) is not None), None)
         for names in (TEXT, START, END, DOCUMENT, ID)
     )
-    text = "" if text is None else str(text)
+    text, start, end = "" if text is None else str(text), _whole(start), _whole(end)
     if end is None and text and isinstance(start, int):
         end = start + len(text)
     if (start is None) != (end is None):

@@ -306,8 +306,14 @@ def feature_of(values: Sequence[Any], name: str, label: str) -> Labels | Vectors
     matrix = np.zeros((len(listed) + 1, width))
     for i, some in enumerate(listed):
         matrix[i] = some or 0.0
+    return vectors_of(matrix, name, label)
+
+
+def vectors_of(matrix: Array, name: str, label: str) -> Vectors:
+    """The rows as vectors. Raises InputError for a vector with a number that is missing or infinite."""
     if not np.isfinite(matrix).all():
-        raise InputError(f"{label}: column {name} has a number that is not finite; leave the cell empty")
+        remedy = "fill it, or leave the whole vector empty"
+        raise InputError(f"{label}: column {name} has a number that is missing or not finite; {remedy}")
     return Vectors(matrix)
 
 

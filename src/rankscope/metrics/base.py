@@ -81,9 +81,38 @@ MaxGrade = Annotated[
 ]
 
 
+class GainFrom(Lookup):
+    """A gain of 1 for grades from a level on, spelled ``'binary>=4'``. The pair below 0 is of no table that users may write."""
+
+    __slots__ = ()
+
+    @property
+    def level(self) -> float:
+        """The lowest grade with a gain."""
+        return self[-1][0]
+
+    def __repr__(self) -> str:
+        return f"'binary>={plain(self.level)}'"
+
+
+def read_gain(value: Any) -> Any:
+    """Read a binary gain with its lowest grade. Return any other value as it is."""
+    match = re.fullmatch(r"binary\s*>=\s*(\d+(?:\.\d+)?)", value) if isinstance(value, str) else None
+    return value if match is None else gain_from(float(match[1]))
+
+
+def gain_from(level: float) -> str | GainFrom:
+    """Return the binary gain of grades from a level on."""
+    return "binary" if level == 1 else GainFrom(((-1.0, 0.0), (level, 1.0)))
+
+
 def reason_against_gains(table: str | Lookup | None) -> str:
     """Return the reason to refuse a table of gains. Empty if all its grades and gains are 0 or more."""
-    if not isinstance(table, Lookup) or all(grade >= 0 and gain >= 0 for grade, gain in table):
+    if (
+        not isinstance(table, Lookup)
+        or isinstance(table, GainFrom)
+        or all(grade >= 0 and gain >= 0 for grade, gain in table)
+    ):
         return ""
     return "grades and gains are 0 or more. A document with a negative grade was not judged and gains nothing"
 
@@ -91,10 +120,11 @@ def reason_against_gains(table: str | Lookup | None) -> str:
 Gain = Annotated[
     Literal["linear", "exponential", "binary"] | Lookup,
     Param(
-        "the gain of a grade: the grade itself, 2^grade - 1, 1 for grades of 1 or more, or a table like {1: 3, 2: 9}; "
+        "the gain of a grade: the grade itself, 2^grade - 1, 1 for grades of 1 or more ('binary>=4': of 4 or more), or a table like {1: 3, 2: 9}; "
         "a grade missing from the table keeps its linear gain",
         also={"gains": {}, "dcg": {"log2": "linear", "exp-log2": "exponential"}},
         reason_against=reason_against_gains,
+        reads=read_gain,
     ),
 ]
 
@@ -330,6 +360,8 @@ def gains(grade: Array, gain: str | Lookup) -> Array:
         return grade
     if gain == "binary":
         return np.asarray(grade >= 1, dtype=float)
+    if isinstance(gain, GainFrom):
+        return np.asarray(grade >= gain.level, dtype=float)
     if gain == "exponential":
         if np.max(grade, initial=0.0) > MAX_EXPONENTIAL_GRADE:
             top = plain(float(np.max(grade)))

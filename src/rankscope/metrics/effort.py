@@ -155,7 +155,7 @@ def _at(metric: str, rank: int) -> Metric:
 
 def trait_of_inner(trait: str, budget: TokenBudget) -> Any:
     """Return a trait of the metric whose list is cut. None if it lacks the trait."""
-    return getattr(budget._inner(), trait, None)
+    return getattr(budget.inner(), trait, None)
 
 
 class TokenBudget(Metric):
@@ -193,7 +193,8 @@ class TokenBudget(Metric):
 
     __repr__ = __str__
 
-    def _inner(self, rank: int = 1) -> Metric:
+    def inner(self, rank: int = 1) -> Metric:
+        """Return the metric, with its cutoff at a rank."""
         return _at(self.metric or "R", rank)
 
     relevance, better, range, empty, level = cast("Any", [
@@ -214,7 +215,7 @@ class TokenBudget(Metric):
         for number in np.unique(fit).tolist():
             at = np.flatnonzero(fit == number)
             part = lists.of(at) if number else lists.of(at).top(0)
-            terms = self._inner(max(number, 1)).taken_apart(part)
+            terms = self.inner(max(number, 1)).taken_apart(part)
             earned[at], worth[at], value[at] = terms.earned, terms.worth, terms.value
             is_sum &= terms.link is None and not np.any(terms.base) and not np.any(terms.unjudged)
         defined = ~np.isnan(value)

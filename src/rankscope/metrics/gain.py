@@ -11,7 +11,7 @@ from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, each_rank, log2_discounts, total
 from rankscope.lists.examination import Examination
-from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of
+from rankscope.metrics.base import Cutoff, Example, Gain, GainFrom, JudgedOnly, Metric, Terms, gains, gains_of
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
 
@@ -250,7 +250,10 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         if self.ideal == "max_grade_k":
             self.refuse_grades_above(float(self.max_grade or 0), lists)
         if self.ideal in {"full_k", "max_grade_k"}:
-            one = np.full((1, int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0))
+            relevant = self.gain.level if isinstance(self.gain, GainFrom) else 1.0
+            one = np.full(
+                (1, int(self.cutoff or 1)), relevant if self.ideal == "full_k" else float(self.max_grade or 0)
+            )
             return np.broadcast_to(self.best_down_to(gains(one, self.gain), np.inf), len(lists))
         if self.ideal in {"judged", "judged_uncut"}:
             return self.best_judged(lists, self.cutoff if self.ideal == "judged" else None)

@@ -143,11 +143,18 @@ def _between(name: str, low: str, high: str, scale: str) -> Between:
     )
 
 
+def _literal(text: str) -> Any:
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
 def _listed(text: str) -> tuple[Any, ...]:
     try:
         values = literal_eval(f"({text},)")
     except (ValueError, SyntaxError):
-        return tuple(part.strip() for part in text.split(",") if part.strip())
+        return tuple(_literal(part.strip()) for part in text.split(",") if part.strip())
     return values if isinstance(values, tuple) else (values,)
 
 

@@ -111,13 +111,13 @@ class RunsToFuse:
             what = (
                 "infinite scores, which no scale fits: fuse ranks, like RRF"
                 if endless
-                else "a list without a score above 0 to divide by: normalise by min_max"
+                else "a list without a score above 0 to divide by: normalise by MinMax"
             )
             self._refuse(~np.isfinite(table.scores) & table.found, what)
         if fusion.unsigned:
             self._refuse(
                 table.scores < 0,
-                f"scores below 0, and {fusion} multiplies them by the number of runs, so that agreement would count against a document: normalise them by min_max",
+                f"scores below 0{f' after {normalisation}' if normalisation else ''}, and {fusion} multiplies them by the number of runs, so that agreement would count against a document: normalise them by MinMax",
             )
         return fusion.scores(table) if learned is None else fusion.scores_with(table, learned)
 

@@ -341,6 +341,11 @@ class RelevanceLevel(Policy):
     def accepts(self, value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
+    def refuses(self, value: Any, metric: Metric) -> str:
+        if value == 1 or "propensity" not in metric.defaults:
+            return ""
+        return f"relevance_level={value:g}: {metric} is of implicit feedback, and counts every grade above 0; leave lower grades out of the judgments"
+
     def words(self, stated: Any) -> str:
         return "set by each metric" if stated is None else f"from {words.amount(stated)} on"
 

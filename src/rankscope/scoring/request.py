@@ -22,6 +22,8 @@ from rankscope.engines.values import depends_on_order
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import DEFAULT, Metric, in_order, is_foreign
+from rankscope.metrics.base import gain_from
+from rankscope.metrics.effort import TokenBudget
 from rankscope.scoring.health import Health, Raised, Rescored, tied_ranks, warnings_of_judgments, warnings_of_run
 from rankscope.scoring.policies import BY_METRIC, MIXED, OVER_ORDERS, POLICIES, Policies, Policy
 
@@ -303,7 +305,11 @@ class Request:
 
 
 def at_level(metric: Metric, level: float) -> Metric:
-    """The metric with this lowest relevant grade, unless it sets one itself."""
+    """The metric with this lowest relevant grade, also of a binary gain, unless it sets one itself."""
+    if getattr(metric, "gain", None) == "binary":
+        return metric.having(gain=gain_from(float(level)))
+    if isinstance(metric, TokenBudget):
+        return metric.having(metric=str(at_level(metric.inner(), level).having(cutoff=None)))
     return metric.having(level=float(level)) if getattr(metric, "level", None) == 1 else metric
 
 
@@ -334,7 +340,9 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
 
         for spelling, metric in named:
             if metrics is not None or computes(dialect, metric):
-                yield MetricRequest(spelling, translate(dialect, metric, spelling), convention_of(dialect, metric))
+                theirs = translate(dialect, metric, spelling)
+                leveled = theirs if level is None else at_level(theirs, level)
+                yield MetricRequest(spelling, leveled, convention_of(dialect, metric))
         return
     convention = Convention(**{p.name: p.statement(getattr(policies, p.name), ()) for p in BY_METRIC})
     for spelling, metric in named:

@@ -68,6 +68,17 @@ def test_equal_scores_are_ties_for_rank_biased_overlap() -> None:
     assert agreement(runs, "RBO(p=0.8)") == pytest.approx(rbo([{"x", "y"}, "z"], ["y", "x", "z"], 0.8).ext)
 
 
+def test_the_legend_names_ties_and_the_interval_of_shares() -> None:
+    """A run agrees with itself by less than 1 if scores are equal, and equal values of 1 have Wilson's interval."""
+    run = {"q": {"x": 1.0, "y": 1.0}, "r": {"x": 1.0, "y": 1.0}}
+    found = rs.agree({"a": run, "b": run}, ["RBO", "RBO(ties='w')", "Jaccard@2"])
+    assert found["a", "b", "RBO"].value < 1.0 == found["a", "b", "RBO(ties='w')"].value
+    assert found["a", "b", "Jaccard@2"].bounds.method == "wilson"
+    said = " ".join(found.to_text().split())
+    assert "with equal scores RBO is 1 only under ties='w'" in said
+    assert "Wilson's for values of 0 and 1, t for others" in said
+
+
 def test_rankings_without_ties_take_a_shorter_way_to_the_same_number() -> None:
     one, other = two_runs(8)
     a, b = (sorted(run["q"], key=lambda doc, run=run: -run["q"][doc]) for run in (one, other))  # type: ignore[misc]

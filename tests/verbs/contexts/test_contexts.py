@@ -179,6 +179,55 @@ def test_tables_of_other_tools_are_read_as_they_are(tool: str, form: str, tmp_pa
     assert (found["EvidenceRecall"], found["AnswerInContext"]) == (1.0, 1.0)
 
 
+PYTHON_LISTS = {
+    "of Python": """['Paris is a city.', "The tower's made of iron."]""",
+    "of NumPy": """['Paris is a city.'\n "The tower's made of iron."]""",
+    "of objects": """[{'text': 'Paris is a city.'}, {'text': "The tower's made of iron.", 'start': None}]""",
+}
+
+
+@pytest.mark.parametrize("cell", PYTHON_LISTS.values(), ids=PYTHON_LISTS)
+def test_lists_that_ragas_and_pandas_write_into_csv_are_lists(cell: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    row = {
+        "user_input": "q",
+        "retrieved_contexts": cell,
+        "reference_contexts": "['tower made of iron']",
+        "lengths": "[4, 5.0]",
+    }
+    pl.DataFrame([row]).write_csv(path)
+    found = rs.contexts(path, ["EvidenceRecall@1", "ContextPrecision", "Length"])
+    assert [row.value for row in found.rows_of_systems] == [0.0, 0.5, 9.0]
+
+
+def test_a_text_in_brackets_is_a_text() -> None:
+    (question,) = wide_table([{"question": "q", "contexts": "[1] says the tower is of iron [2]"}]).questions
+    assert [one.text for one in question.contexts] == ["[1] says the tower is of iron [2]"]
+
+
+UNMEASURED = {
+    "ids": ({"query": "q", "retrieved_ids": ["a", "b"], "expected_ids": ["b"]}, "a context has its id"),
+    "spans": (
+        {"question": "q", "contexts": [{"document": "d", "start": 0, "end": 9}], "evidence": [{"document": "d", "start": 1, "end": 9}]},
+        "80% of its characters are in the spans",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "match"), UNMEASURED.values(), ids=UNMEASURED)
+def test_contexts_without_texts_have_no_tokens(row: dict[str, Any], match: str) -> None:
+    found = rs.contexts([row, {"question": "r", "contexts": row.get("contexts", ["x"])}])
+    assert found["EvidenceRecall"] == 1.0
+    assert "Length" not in found.panels
+    assert not found.curve
+    assert "left out recall by tokens" in found.notes[-1]
+    assert match in " ".join(found.legend.split())
+    assert "runs of three" not in found.legend
+    counted = rs.contexts([{**row, "lengths": [7] * len(row.get("contexts", "ab"))}], budgets=[7])
+    assert "tokens: the column of lengths" in counted.legend
+    assert [one.spent for one in counted.rows_of_budgets] == [7.0]
+
+
 def test_ranked_precision_is_the_context_precision_of_ragas() -> None:
     """Useful at ranks 1 and 3 of 3: (1/1 + 2/3) / 2, however much evidence there is."""
     row = {"question": "q", "contexts": ["alpha beta gamma delta", "noise", "one two three four"], "evidence": ["alpha beta gamma delta", "one two three four", "never seen at all"]}  # fmt: skip
@@ -193,7 +242,9 @@ def test_two_systems_and_questions_that_one_lacks() -> None:
 BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no contexts": ([{"question": "q"}], {}, "no column holds what was retrieved"),
     "neither evidence nor answers": ([{"question": "q", "contexts": ["x"]}], {}, "no question has evidence or answers"),
-    "a budget without lengths": ([{"question": "q", "contexts": [{"document": "d", "start": 0, "end": 5}], "evidence": [{"document": "d", "start": 0, "end": 5}]}], {}, "add a column lengths"),
+    "a budget without lengths": ([{"question": "q", "contexts": [{"document": "d", "start": 0, "end": 5}], "evidence": [{"document": "d", "start": 0, "end": 5}]}], {"budgets": [9]}, "add a column lengths"),
+    "a budget for ids without lengths": ([{"query": "q", "retrieved_ids": ["a"], "expected_ids": ["a"]}], {"measures": "EvidenceRecall(tokens=9)"}, "add a column lengths"),
+    "a list that cannot be read": ([{"question": "q", "contexts": "[Document(text='x')]", "answers": ["x"]}], {}, "not JSON or Python"),
     "lengths of other contexts": ([{**ROW, "lengths": [1]}], {}, "one whole number for each of 2 contexts"),
     "a span that ends before it starts": ([{"question": "q", "contexts": ["x"], "evidence": [{"document": "d", "start": 5, "end": 2}]}], {}, "is not inside its document"),
     "a span without an end": ([{"question": "q", "contexts": ["x"], "evidence": [{"document": "d", "start": 5}]}], {}, "needs start and end"),

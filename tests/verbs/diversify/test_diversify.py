@@ -72,12 +72,26 @@ def test_texts_and_targets_are_features_and_shares() -> None:
         ({"features": {"d0": [1.0]}, "method": "PM2"}, "needs categories"),
         ({"features": {"d0": [1.0]}, "qrels": QRELS, "metrics": "ERR_IA@10"}, "need judgments by subtopic"),
         ({"features": FEATURES, "docs_text": FEATURES}, "are both given"),
+        ({"features": {"d0": [1.0, float("nan")]}}, "missing or not finite"),
+        ({"features": {"d0": {"a": float("inf")}}}, "weights are numbers of 0 or more"),
+        ({"features": FEATURES, "method": "Calibrated", "targets": {"x": {"a": 1}}}, "no query of the run has targets"),
     ],
 )
 def test_bad_options_are_refused_in_one_line(options: dict[str, Any], message: str) -> None:
     with pytest.raises((rs.InputError, rs.DataError), match=message) as error:
         rs.diversify(RUN, **options)
     assert "\n" not in str(error.value)
+
+
+def test_what_lacks_features_and_targets_is_counted() -> None:
+    run = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"a": 1.0}}
+    features: dict[str, Any] = {"a": ["x"], "b": [], "z": "y"}
+    found = rs.diversify(run, "Calibrated", features=features, targets={"q1": {"x": 1, "y": 1}})
+    assert found.notes == [
+        "2 of 3 documents to reorder have no features (distance 1 to all others)",
+        "1 of 2 queries has no targets (default: the features of the documents)",
+    ]
+    assert rs.diversify(run, features=dict.fromkeys("abc", "x")).notes == []
 
 
 def test_an_infinite_score_is_refused_with_its_query() -> None:

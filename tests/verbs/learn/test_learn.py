@@ -181,6 +181,17 @@ def test_bad_options_are_refused_in_one_line(options: dict[str, Any], message: s
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "other", [{"test": "train.txt"}, {"valid": "./train.txt"}, {"test": "b.txt", "valid": "b.txt"}]
+)
+def test_one_file_does_not_train_and_test(
+    other: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(rs.InputError, match=r"give (TEST|valid=) other queries"):
+        rs.learn("train.txt", **other)
+
+
 def test_clicks_that_cannot_be_learned_from_are_refused() -> None:
     data = made(2)
     one = ClickedLists(["l"], ["q0"], ["d0"], np.array([1]), np.array([False]))

@@ -131,7 +131,7 @@ def test_queries_of_one_cluster_share_a_fold() -> None:
     ("options", "message"),
     [
         ({"folds": 1}, "whole number of 2 or more"),
-        ({"folds": 100}, "cannot be split into 100 folds"),
+        ({"folds": 100}, "cannot be split into 100 folds: set folds= to at most"),
         ({"search": "gird"}, "did you mean grid"),
         ({"method": "RFF"}, "did you mean RRF"),
         ({"space": {"k": [1]}}, "parameters belong to a method"),

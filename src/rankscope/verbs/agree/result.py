@@ -15,10 +15,11 @@ from rankscope.panels.panel import Panel
 from rankscope.scoring.runs import INTERVAL
 from rankscope.show.result import Col, Result, View
 
-LEGEND = (
-    "1: the same ranking · mean over the queries that both runs have, with its 95% t interval over queries · correlations are of the documents "
-    "that both rankings have"
-)
+LEGEND = " · ".join((
+    "1: the same ranking (with equal scores RBO is 1 only under ties='w')",
+    "mean over the queries of both runs, with its 95% interval (Wilson's for values of 0 and 1, t for others)",
+    "correlations are of the documents that both rankings have",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

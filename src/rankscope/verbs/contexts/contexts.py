@@ -17,8 +17,8 @@ from rankscope.files.wide import WideTable, wide_table, with_documents
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.scoring.inputs import named_runs
-from rankscope.verbs.contexts.evidence import EvidenceSearch, Matching
-from rankscope.verbs.contexts.measures import USUAL, ContextMeasure, EvidenceRecall
+from rankscope.verbs.contexts.evidence import MATCHES, EvidenceSearch, Matching
+from rankscope.verbs.contexts.measures import USUAL, ContextMeasure, EvidenceRecall, Length
 from rankscope.verbs.contexts.result import ContextScores, Unanswerable
 
 Searches = Mapping[str, Mapping[str, EvidenceSearch]]
@@ -58,13 +58,17 @@ def contexts(  # noqa: PLR0913 - the options of the command line, each with its 
     searches = ({one.id: EvidenceSearch.of(one, matching) for one in table.questions} for table in read)
     by_system = dict(zip(names, searches, strict=True))
     answerable = _answerable(by_system)
+    measured = all(one.measured for of_table in by_system.values() for one in of_table.values())
+    if not (measured or measures or dialect):
+        chosen = [one for one in chosen if not isinstance(one, Length)]
     used = [one for one in chosen if any(one.has(a[q]) for a in by_system.values() for q in answerable if q in a)]
     if not used:
         lacking = words.listing([str(one) for one in chosen])
         columns = "reference_contexts or reference, or ids like retrieved_context_ids and reference_context_ids"
         raise DataError(f"no question has the evidence or answers for {lacking}: add a column like {columns}")
     panels = {str(measure): _panel(measure, by_system, answerable) for measure in used}
-    curve = _curve(_budgets(budgets, by_system, answerable), by_system, answerable, used)
+    limits = _budgets(budgets, by_system, answerable) if measured or budgets is not None else []
+    curve = _curve(limits, by_system, answerable, used)
     lengths = {
         tokens: {name: _spent(of_table, tokens, answerable) for name, of_table in by_system.items()} for tokens in curve
     }
@@ -72,14 +76,22 @@ def contexts(  # noqa: PLR0913 - the options of the command line, each with its 
     notes += [
         f"left out {one}: every question lacks its input" for one in chosen if one not in used and (measures or dialect)
     ]
-    left, conventions = list(_unanswerable(by_system, set(answerable))), _conventions(matching, used)
+    if not (measured or curve):
+        notes.append("left out recall by tokens: contexts without texts need a column lengths")
+    left, conventions = list(_unanswerable(by_system, set(answerable))), _conventions(matching, used, by_system)
     return ContextScores(tuple(names), panels, curve, lengths, left, conventions, notes, per_query)
 
 
-def _conventions(matching: Matching, used: Sequence[ContextMeasure]) -> dict[str, Any]:
+def _conventions(matching: Matching, used: Sequence[ContextMeasure], by_system: Searches) -> dict[str, Any]:
+    searches = [one for of_table in by_system.values() for one in of_table.values()]
+    under = {getattr(one, "match", "evidence") for one in used if one.needs == "evidence"}
+    kinds = {kind for one in searches for match in under if one.offers(match) for kind in one.under(match).matches}
+    by_text = "words between spaces" if matching.tokeniser is None else "by the tokeniser given"
+    counts = {one.question.lengths is not None for one in searches if one.measured and one.question.contexts}
+    share = words.share(matching.threshold)
     return {
-        "threshold": matching.threshold, "match": "runs of 3 words after SQuAD normalisation, all contexts together; characters if both have offsets",
-        "tokens": "words between spaces" if matching.tokeniser is None else "by the tokeniser given", "measures": [str(one) for one in used],
+        "threshold": matching.threshold, "match": " or ".join(text.format(share=share) for kind, text in MATCHES.items() if kind in kinds),
+        "tokens": " or ".join({True: "the column of lengths", False: by_text}[one] for one in sorted(counts)), "measures": [str(one) for one in used],
     }  # fmt: skip
 
 
@@ -140,7 +152,8 @@ def _unanswerable(by_system: Searches, answerable: set[str]) -> Iterator[Unanswe
         some = [one for question, one in of_table.items() if question not in answerable]
         if some:
             contexts = float(np.mean([len(one.question.contexts) for one in some]))
-            yield Unanswerable(name, len(some), contexts, float(np.mean([one.lengths.sum() for one in some])))
+            tokens = [one.lengths.sum() if one.measured else np.nan for one in some]
+            yield Unanswerable(name, len(some), contexts, float(np.mean(tokens)))
 
 
 def _panel(measure: ContextMeasure, by_system: Searches, questions: Sequence[str]) -> Panel:

@@ -21,6 +21,12 @@ ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 RUN = 3  # words in a row that must be alike, so that single common words do not count
 USEFUL = 0.5  # of a passage, or of a shorter context
 ALIKE = 0.5  # whole strings, as Ragas compares them
+MATCHES = {
+    "words": "{share} of its words are in the contexts, in runs of three, after SQuAD normalisation",
+    "characters": "{share} of its characters are in the spans of the contexts",
+    "ids": "a context has its id",
+    "strings": "a context is like it as a whole",
+}
 
 
 def normalise(text: str) -> str:
@@ -104,13 +110,21 @@ class EvidenceSearch:
         """The contexts, normalised, with a space at both ends."""
         return [f" {normalise(one.text)} " for one in self.question.contexts]
 
+    @property
+    def measured(self) -> bool:
+        """True if the tokens of every context are known, by its text or its length: False for spans and ids alone."""
+        contexts = self.question.contexts
+        with_texts = any(one.text for one in contexts)
+        known = (one.text or (one.start is None and (with_texts or not one.id)) for one in contexts)
+        return self.question.lengths is not None or all(known)
+
     @cached_property
     def lengths(self) -> Array:
-        """The tokens of each context. Raises DataError for a span without text or length."""
+        """The tokens of each context. Raises DataError for a span or an id without text or length."""
         lengths = self.question.lengths
-        if lengths is None and any(not one.text and one.start is not None for one in self.question.contexts):
+        if not self.measured:
             raise DataError(
-                f"question {self.question.id!r}: its contexts have no text to count tokens of; add a column lengths"
+                f"question {self.question.id!r}: its contexts have no text to count tokens of; add a column lengths, or --docs-text for spans"
             )
         counted = [self.matching.tokens(one.text) for one in self.question.contexts] if lengths is None else lengths
         return np.array(counted, dtype=np.int64)
@@ -144,16 +158,26 @@ class EvidenceSearch:
         both = [*self.question.contexts, *self.question.evidence]
         return match == "evidence" or all(one.id if match == "ids" else one.text for one in both)
 
+    @property
+    def matches(self) -> set[str]:
+        """The kinds of match of the passages, of ``MATCHES``."""
+        return {self._kind(one) for one in self.question.evidence if self.question.contexts}
+
+    def _kind(self, passage: Passage) -> str:
+        contexts = self.question.contexts
+        if self.match != "evidence":
+            return self.match
+        if passage.start is not None and (not passage.text or any(one.start is not None for one in contexts)):
+            return "characters"
+        return "words" if passage.text and any(one.text for one in contexts) else "ids"
+
     def _by(self, passage: Passage) -> list[tuple[Array, int]]:
         """For each context which parts of the passage it holds, and the number of its own parts."""
-        contexts = self.question.contexts
-        if self.match == "strings":
+        contexts, kind = self.question.contexts, self._kind(passage)
+        if kind == "strings":
             return [(np.array([alike(one.text, passage.text) >= ALIKE]), 1) for one in contexts]
-        if self.match == "evidence":
-            if passage.start is not None and (not passage.text or any(one.start is not None for one in contexts)):
-                return self._by_offsets(passage)
-            if passage.text and any(one.text for one in contexts):
-                return self._by_words(passage)
+        if kind in {"characters", "words"}:
+            return self._by_offsets(passage) if kind == "characters" else self._by_words(passage)
         if not passage.id or not all(one.id for one in contexts):
             remedy = (
                 "give both sides texts, offsets or ids, in columns like retrieved_context_ids and reference_context_ids"

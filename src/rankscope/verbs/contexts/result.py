@@ -98,11 +98,9 @@ class ContextScores(Result):
     @property
     def legend(self) -> str:
         """The rule of the match, and the count of tokens."""
-        conventions = self.conventions
-        return (
-            f"a passage is found if {words.share(conventions['threshold'])} of its words are in the contexts, in runs of three, after SQuAD normalisation · "
-            f"tokens: {conventions['tokens']} · 95% intervals over questions, Wilson's for shares of questions, else t"
-        )
+        match, tokens = self.conventions["match"], self.conventions["tokens"]
+        parts = [f"a passage is found if {match}"] * bool(match) + [f"tokens: {tokens}"] * bool(tokens)
+        return " · ".join([*parts, "95% intervals over questions, Wilson's for shares of questions, else t"])
 
     @property
     def rows_of_systems(self) -> list[SystemValue]:
@@ -139,7 +137,8 @@ class ContextScores(Result):
             row = self._row(first, system)
             yield f"{system}: {first.name} is {words.number(row.value, digits=3)} over {words.counted(row.questions, 'question')}."
         for one in self.nothing:
+            tokens = "" if math.isnan(one.tokens) else f" ({words.number(one.tokens, digits=0)} tokens)"
             yield (
                 f"{one.system}: {words.counted(one.questions, 'question has', 'questions have')} neither evidence nor an answer, and "
-                f"{words.number(one.contexts, digits=1)} contexts are retrieved for each ({words.number(one.tokens, digits=0)} tokens)."
+                f"{words.number(one.contexts, digits=1)} contexts are retrieved for each{tokens}."
             )

@@ -67,10 +67,11 @@ def diversify(  # noqa: PLR0913 - one keyword per option
     diversifier = Diversifier.read(method)
     settings = Policies(**policies)
     lists = ReorderedLists.read(run, settings)
-    known = _features(features, docs_text, lists, pool)
+    known, notes = _features(features, docs_text, lists, pool)
     if diversifier.of_shares and not known.named:
         raise InputError(in_caller_syntax(f"{diversifier} needs categories or subtopics of documents: add --features with columns doc_id and feature"))
     wanted = None if targets is None else targets_of(targets, known.names)
+    notes += [] if wanted is None else _without_targets(lists.queries, wanted)
     pools = _pools(lists, known, wanted, pool)
     after = _reordered(lists, pools, diversifier, name or f"{lists.name}_{type(diversifier).__name__}")
     how = method_of(test=test, interval=interval, alpha=alpha)
@@ -78,12 +79,12 @@ def diversify(  # noqa: PLR0913 - one keyword per option
     if qrels is None:
         if metrics is not None:
             raise InputError(in_caller_syntax("metrics need judgments: add --qrels"))
-        return Diversification([Family([near], [(after.name, lists.name)], how, lists.name)], after, diversifier, [], None)
+        return Diversification([Family([near], [(after.name, lists.name)], how, lists.name)], after, diversifier, [], None, notes)
     others = {str(level): _reordered(lists, pools, diversifier.having(diversity=level), f"diversity={level:g}") for level in _checked(levels)}
     panels, request = _scored(qrels, [lists.reordered({}, lists.name), after, *others.values()], metrics, known, policies)
     trade = [Level(level, {p.name: p.means[run.name] for p in panels}) for level, run in zip(levels, others.values(), strict=True)]
     both = [panel.of_rows([0, 1]) for panel in panels]
-    return Diversification([Family([*both, near], [(after.name, lists.name)], how, lists.name)], after, diversifier, trade, request)
+    return Diversification([Family([*both, near], [(after.name, lists.name)], how, lists.name)], after, diversifier, trade, request, notes)
 # fmt: on
 
 
@@ -94,7 +95,7 @@ def _checked(levels: Sequence[float]) -> Sequence[float]:
     return levels
 
 
-def _features(features: Any, docs_text: Any, lists: ReorderedLists, pool: int) -> Features:
+def _features(features: Any, docs_text: Any, lists: ReorderedLists, pool: int) -> tuple[Features, list[str]]:
     if features is None and docs_text is None:
         raise InputError(
             in_caller_syntax("diversity needs features of documents: add --features or --docs-text of the documents")
@@ -102,12 +103,20 @@ def _features(features: Any, docs_text: Any, lists: ReorderedLists, pool: int) -
     shown = {(query, doc) for number, query in enumerate(lists.queries) for doc in lists.top(number, pool)}
     if features is None:
         texts = texts_of(docs_text, {doc for _, doc in shown})
-        return WordFeatures.of_texts(texts.label, texts.by_id)
+        return WordFeatures.of_texts(texts.label, texts.by_id), []
     if docs_text is not None:
         raise InputError(in_caller_syntax("--features and --docs-text are both given: give one"))
     known = features_of(features)
-    known.refuse_unrelated(shown)
-    return known
+    return known, known.lacking(shown)
+
+
+def _without_targets(queries: Sequence[str], targets: Mapping[str, Array]) -> list[str]:
+    """A note of the queries without targets. Raises DataError if no query has targets."""
+    bare = [query for query in queries if query not in targets]
+    if len(bare) == len(queries):
+        raise DataError(f"no query of the run has targets: they have ids like {words.sample(targets, len(targets))}")
+    count = f"{words.count(len(bare))} of {words.counted(len(queries), 'query')} {words.agree(len(bare), 'has')}"
+    return [f"{count} no targets (default: the features of the documents)"] * bool(bare)
 
 
 def _pools(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
+from rankscope.files.raw import is_path
 from rankscope.files.svmlight import RankingData, ranking_data_of
 from rankscope.lists import Array
 from rankscope.lists.examination import Examination
@@ -67,6 +69,7 @@ def learn(  # noqa: PLR0913 - one keyword per option
     if request.metrics[0].metric.better == "neither":
         raise InputError(f"{request.metrics[0].metric} has no better direction: no training stops by it")
     how = method_of(test=test_method, interval=interval, correction=correction, alpha=alpha, seed=seed)
+    _refuse_one_file({"TRAIN": train, "TEST": test, "--valid": valid})
     data = ranking_data_of(train, group)
     if test is None:
         data, held = data.split(_share("test_share", test_share), seed)
@@ -97,6 +100,16 @@ def learners_of(source: Any) -> list[Learner]:
     if not spelled or len(set(map(str, spelled))) < len(spelled):
         raise InputError("learners: name each learner once, like LambdaMART, XGBoost or Linear")
     return spelled
+
+
+def _refuse_one_file(files: Mapping[str, Any]) -> None:
+    """Refuse one file in two places: a model that is tested on its training queries seems better than it is."""
+    where: dict[str, str] = {}
+    for name, file in files.items():
+        if is_path(file) and (other := where.setdefault(os.path.realpath(file), name)) != name:
+            raise InputError(
+                in_caller_syntax(f"{file} is {other} and {name}: give {name} other queries, or leave it out")
+            )
 
 
 def _share(name: str, share: float) -> float:

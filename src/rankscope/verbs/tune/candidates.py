@@ -190,8 +190,8 @@ def folds_of(queries: Sequence[str], folds: Any, clusters: Array | None, seed: i
     groups = np.arange(len(queries)) if clusters is None else clusters
     count = len(np.unique(groups))
     if count < folds:
-        raise DataError(
-            f"{words.counted(count, 'query' if clusters is None else 'cluster')} cannot be split into {folds} folds"
-        )
+        parts = words.counted(count, "query" if clusters is None else "cluster")
+        remedy = f"set --folds to at most {count}" if count >= 2 else "give at least 2"
+        raise DataError(f"{parts} cannot be split into {folds} folds: {remedy}")
     fold = np.arange(count) % folds
     return np.asarray(np.random.default_rng(seed).permutation(fold)[np.unique(groups, return_inverse=True)[1]])
