@@ -30,6 +30,13 @@ def number_of_text(column: pl.Expr, *, flags: bool = True) -> tuple[pl.Expr, pl.
     return pl.when(known).then(value), (known & value.is_null()).fill_null(value=False)
 
 
+def _is_numbers(cells: pl.Series) -> bool:
+    """True for numbers, yes and no, or text with these."""
+    if cells.dtype != pl.String:
+        return cells.dtype.is_numeric() or cells.dtype == pl.Boolean
+    return len(cells) > 0 and not cells.to_frame("cell").select(number_of_text(pl.col("cell"))[1].any()).item()
+
+
 def plain_of(column: pl.Expr, dtype: pl.DataType, where: str, expected: str = NUMBERS) -> tuple[pl.Expr, pl.DataType]:
     """Return a column with categories as text, and its type: text, numbers, or yes and no. Raises InputError for any other type."""
     if dtype in (pl.Categorical, pl.Enum):
@@ -103,6 +110,10 @@ COLUMNS: dict[str, LogColumn] = {column.name: column for column in (
 )}
 # fmt: on
 VARIANT_WORDS = frozenset({"variant", "arm", "group", "version", "treatment", "bucket", "cell", "variation", "segment"})
+
+
+MOST_VARIANTS = 12  # values of a column that may be variants
+SAMPLE = 10_000  # rows at the top whose cells show the role that a column could have
 
 
 def may_name_variants(name: str) -> bool:
@@ -295,13 +306,22 @@ class Log:
         if missing:
             wanted = words.listing([f"{name} ({COLUMNS[name].about})" for name in missing], last="and")
             named = [name for name in self.roles.values() if name not in COLUMNS]
-            if missing[0] == "variant":
-                others = sorted([*self.attributes, *named], key=lambda name: not may_name_variants(name))
-            else:
-                others = list(self.attributes)
+            others = self.fitting(missing[0], [*self.attributes, *(named if missing[0] == "variant" else ())])
             names = f"; if {words.listing(others, 3, last='or')} is that, name it: --columns "
             rest = f"{names}'{others[0]}={missing[0]}'" if others else ""
             raise DataError(f"{self.label}: {what} needs the column {wanted}{rest}")
+
+    def fitting(self, role: str, names: Sequence[str]) -> list[str]:
+        """The columns whose first cells a role could have: variants are few, and outcomes are numbers, or yes and no. The likeliest come first."""
+        sample = self.gather(
+            lambda rows: rows.select(pl.col(self.column(name)).alias(name) for name in names).head(SAMPLE)
+        )
+        if role == "variant":
+            few = [name for name in names if 2 <= sample[name].drop_nulls().n_unique() <= MOST_VARIANTS]
+            return sorted(few, key=lambda name: (name.lower() not in VARIANT_WORDS, not may_name_variants(name)))
+        if COLUMNS[role].kind in {"id", "time"}:
+            return list(names)
+        return [name for name in names if _is_numbers(sample[name].drop_nulls())]
 
     def column(self, name: str, purpose: str = "") -> str:
         """What a column is called here, by the name that it has in the input or here. Raises InputError where there is none.

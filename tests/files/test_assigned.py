@@ -279,6 +279,23 @@ def test_a_missing_variant_is_asked_for_by_the_likeliest_column() -> None:
     assert found["gate_40", "Mean(retention_7, better='higher')"].difference == -1.0
 
 
+def test_columns_are_offered_for_what_their_cells_can_be() -> None:
+    cats: dict[str, Any] = {"userid": range(40), "rounds": range(40), "kept": ["TRUE", "FALSE"] * 20}
+    with pytest.raises(
+        DataError, match=r"variant of the user in an experiment\); if kept is that, name it: .*'kept=variant'"
+    ):
+        rs.experiment(cats, "Mean(kept, better='higher')")
+    cats["kept"], cats["history_segment"], cats["segment"] = range(40), list("ab") * 20, list("cd") * 20
+    with pytest.raises(DataError, match="if segment or history_segment is that"):
+        rs.experiment(cats, "Mean(rounds, better='higher')")
+    with pytest.raises(DataError, match=r"click \(1 if the item was clicked\); if rounds or kept is that"):
+        rs.online(cats, "CTR")
+    with pytest.raises(DataError, match=r"averaged with metrics='Mean\(rounds\)'|averaged with -m 'Mean\(rounds\)'"):
+        rs.online({"userid": range(40), "version": list("ab") * 20, "rounds": range(40)})
+    with pytest.raises(DataError, match=r"in an experiment\)$"):
+        rs.experiment({"userid": range(40), "rounds": range(40)}, "Mean(rounds, better='higher')")
+
+
 def test_a_joined_table_of_events_has_lost_users() -> None:
     joined = pl.DataFrame(
         {"user": ["a", "a", "b", "c", "d"], "variant": list("AAABB"), "event": ["view", "buy", "view", "view", "buy"]}
@@ -287,3 +304,38 @@ def test_a_joined_table_of_events_has_lost_users() -> None:
     assert any(lost in note for note in rs.experiment(joined, "Count").notes)
     assert not any(lost in note for note in rs.experiment(joined.unique("user"), "Count").notes)  # one row per user
     assert not any(lost in note for note in rs.experiment(assignments=USERS, events=EVENTS, metrics="Count").notes)
+
+
+def test_events_that_are_all_from_before_the_assignment_are_told() -> None:
+    later = USERS.with_columns(pl.col("joined") + timedelta(days=900))
+    notes = rs.experiment(assignments=later, events=EVENTS, metrics="Mean(amount)").notes
+    assert "every event is from before the assignment of its unit, so none counts: are both times right?" in notes
+
+
+IDS = {"variant": ["A", "A", "B", "B"], "when": ["2024-05-01"] * 4}
+
+
+def test_ids_written_as_floats_are_those_of_the_other_table(tmp_path: Path) -> None:
+    users, events = tmp_path / "users.csv", tmp_path / "events.csv"
+    pl.DataFrame({"user_id": [7.0, 8.0, 9.0, 10.0], **IDS}).write_csv(users)
+    pl.DataFrame({"user_id": [7, 7, 9, 10], "when": ["2024-05-02"] * 4, "amount": [1, 2, 3, 6]}).write_csv(events)
+    found = rs.experiment(assignments=users, events=events, metrics="Mean(amount)")
+    assert found["B", "Mean(amount)"].difference == 9 / 2 - 3 / 2
+    assert "4 units, 4 events" in found.notes[0]
+
+
+def test_events_of_no_assigned_unit_are_refused() -> None:
+    events = {"user_id": ["7", "9"], "when": ["2024-05-02"] * 2, "amount": [1, 2]}
+    said = "no event is of an assigned unit: assignments has user_id like '007', and events has user_id like '7'"
+    with pytest.raises(DataError, match=said):
+        rs.experiment(
+            assignments={"user_id": ["007", "008", "009", "010"], **IDS}, events=events, metrics="Mean(amount)"
+        )
+
+
+def test_a_unit_in_two_variants_is_one_unit() -> None:
+    users = {"user_id": ["7", "7", "8", "9", "10", "11"], "variant": list("ABABAB"), "when": ["2024-05-01"] * 6}
+    found = rs.experiment(
+        assignments=users, events={"user_id": ["8"], "when": ["2024-05-02"], "amount": [1]}, metrics="Mean(amount)"
+    )
+    assert "5 units" in found.notes[0]

@@ -192,3 +192,11 @@ def test_a_cursor_of_a_database_is_told_which_rows_to_give() -> None:
         InputError, match=r"^log: cannot be read from Cursor; give the rows of the query: \.fetch_arrow_table\(\)$"
     ):
         rs.read_log(Cursor())
+
+
+def test_a_column_of_intervals_is_refused_by_its_type() -> None:
+    pa = library("pyarrow")
+    spans = pa.array([pa.MonthDayNano([0, 3, 0])] * 2)
+    log = pa.table({"user_id": ["a", "b"], "click": [1, 0], "took": spans})
+    with pytest.raises(InputError, match="cannot be read: a column is of type month_day_nano_interval; leave it out"):
+        rs.online(log, "CTR")

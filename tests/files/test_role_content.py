@@ -219,6 +219,18 @@ def test_dates_with_a_time_and_without_separators_are_times(number: int, said: s
         read_log({"user": ["a", "b"], "click": [1, 0], "time": [kind(number), kind(number + _month(number))]})
 
 
+@pytest.mark.parametrize("kind", [int, str], ids=["number", "text"])
+def test_dates_with_an_hour_are_times_unless_one_is_none(kind: type) -> None:
+    log = read_log({"user": ["a", "b"], "click": [1, 0], "time": [kind(2024051213), kind(1999123100)]})
+    found = log.collect(log.frame.select("timestamp"))["timestamp"]
+    assert [f"{at:%Y-%m-%d %H:%M}" for at in found] == ["2024-05-12 13:00", "1999-12-31 00:00"]
+    assert "column time holds dates like 2024051213: read as UTC" in log.source.notes
+    for seconds in (2024051299, 2033334400, 1_715_472_000):  # the hour 99, the month 33, and before 1990
+        log = read_log({"user": ["a", "b"], "click": [1, 0], "time": [kind(2024051213), kind(seconds)]})
+        found = log.collect(log.frame.select("timestamp"))["timestamp"]
+        assert [int(at.timestamp()) for at in found] == [2024051213, seconds]
+
+
 def _month(number: int) -> int:
     """What leads from May to the thirteenth month."""
     return int(8 * 10 ** (len(str(number)) - 6))

@@ -221,6 +221,18 @@ def test_a_metric_of_ones_own_is_one_class() -> None:
         OnlineMetric.catalogue.pop("TopClicks", None)
 
 
+def test_a_condition_needs_no_name() -> None:
+    written = ["Share(retention_7)", "Count('a > 1')", "Share(bought, better=higher)", "Count"]
+    assert list(map(str, parse_online_metrics(written))) == [
+        "Share(where='retention_7')",
+        "Count(where='a > 1')",
+        "Share(better='higher', where='bought')",
+        "Count",
+    ]
+    with pytest.raises(InputError, match="every parameter needs its name"):
+        parse_online("CTR(retention_7)")
+
+
 def test_several_in_a_text() -> None:
     several = parse_online_metrics("CTR, Retention@1,7 Ratio(orders, sessions) CTR")
     assert list(map(str, several)) == ["CTR", "Retention@1", "Retention@7", "Ratio(orders, sessions)"]

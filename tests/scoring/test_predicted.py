@@ -115,3 +115,12 @@ def test_queries_that_neither_people_nor_the_model_judged_are_told() -> None:
     told = [w.message for w in rs.evaluate(qrels, runs, "nDCG@5", predicted=fewer).warnings if w.code == "RS102"]
     assert len(told) == len(runs)
     assert all("3 queries without judgments" in message for message in told)
+
+
+def test_sentences_count_the_queries_of_the_model() -> None:
+    qrels, model, runs = world(people=5, others=3)
+    text = " ".join(rs.compare(qrels, runs, "nDCG@5", predicted=model).to_text().split())
+    assert "5 queries judged by people and 3 by a model that they correct (PPI++); changes are corrected" in text
+    four = rs.compare(qrels, runs, "nDCG@5", predicted={query: model[query] for query in list(model)[:4]})
+    assert "4 queries judged by people ·" in " ".join(four.to_text().split())
+    assert any("so nothing is corrected without 1 query that the model did not judge" in note for note in four.notes)

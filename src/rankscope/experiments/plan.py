@@ -23,6 +23,7 @@ EXPECTS = (
     "a plan is TOML or JSON with options of an experiment (primary, metrics, guardrails, margin ...) and a table looks"
 )
 OF_LOOKS = ("units", "spending", "taken")
+SHARED = ("alpha", "alternative")  # options that all looks share
 READING = ("variant", "columns", "log_format", "time_format", "time_zone", "start", "end")
 KEYS = ("metrics", *(name for name in EXPERIMENT_OPTIONS if name not in {"assignments", "events"}))
 
@@ -93,6 +94,11 @@ class ExperimentPlanFile:
             options["test"] or options["interval"] or {"test", "interval"} & set(self.options)
         ):
             raise InputError("the plan has looks, which set the test and the interval: leave both out")
+        for name in SHARED if self.looks is not None else ():
+            if name not in self.options and options[name] != usual[name]:
+                raise InputError(
+                    f"the plan has looks, which share {name}: write {name} = {options[name]!r} into the plan"
+                )
         rest = {name: value for name, value in self.options.items() if name != "metrics"}
         return self.options.get("metrics", metrics), replace(request, **rest)
 

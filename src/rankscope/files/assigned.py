@@ -23,14 +23,14 @@ from rankscope.files.log_formats.joining import (
     within,
 )
 from rankscope.files.logs import ColumnsOption, log_from, roles_by_name, rows_from
+from rankscope.files.long import restore_floats
 from rankscope.files.raw import is_path
 from rankscope.files.roles import column_roles
 from rankscope.files.sheets import INDEX
-from rankscope.impressions import COLUMNS, Log, may_name_variants
+from rankscope.impressions import COLUMNS, MOST_VARIANTS, Log, may_name_variants
 from rankscope.tables import Source
 from rankscope.words import plain_name
 
-MOST_VARIANTS = 12  # values of a column that may be variants
 KIND = "event"  # the column with the name of the table, if there are several tables of events
 A_TIME = r"^\s*\d{4}-\d\d-\d\d"
 DISTINCT = 0.5  # share of the rows of assignments from which their ids are units, unless they are more than variants
@@ -51,7 +51,7 @@ class _LabelledTable:
 
     def texts(self, name: str) -> pl.Series:
         """The cells of a column as texts, so that ids of two tables meet."""
-        column = self.frame[name]
+        column = restore_floats(self.frame.select(name), [name])[name]
         if column.dtype.is_float():
             column = column.cast(pl.Int64, strict=False)
         text = column.cast(pl.String, strict=False).str.strip_chars()
@@ -78,6 +78,7 @@ def read_assigned(
     assigned, *others = tables
     for other in others:
         _find_units(assigned, other)
+    _refuse_other_units(assigned, others)
     unit, variant = assigned.roles["unit_id"], _variant_of(assigned)
     at = _times(assigned)
     users, notes = first_assignments(assigned.frame.with_columns(assigned.texts(unit).alias(unit)), unit, variant, at)
@@ -87,7 +88,7 @@ def read_assigned(
         notes += lost
     whole, remarks = _together(users, others, (unit, variant, at), window)
     event_times = next((name for name in (_times(other) for other in others) if name), None)
-    read_as = f"assignments and events: {words.counted(users.height, 'unit')}, {words.counted(whole.height - users.height, 'event')}"
+    read_as = f"assignments and events: {words.counted(users[unit].n_unique(), 'unit')}, {words.counted(whole.height - users.height, 'event')}"
     both = [*assigned.notes, *(note for other in others for note in other.notes), *notes, *remarks]
     label = " and ".join(table.label for table in tables)
     place_of, remarked = places(label, whole, {unit: plain_name(unit)}), tuple(dict.fromkeys(both))
@@ -147,6 +148,18 @@ def _find_units(assigned: _LabelledTable, other: _LabelledTable) -> None:
     assigned.notes.append(
         f"{names} {'has' if pairs[0][0] == pairs[0][1] else 'have'} the ids of both tables: taken as unit_id"
     )
+
+
+def _refuse_other_units(assigned: _LabelledTable, others: Sequence[_LabelledTable]) -> None:
+    """Raise DataError if there are events, and none is of a unit that was assigned."""
+    one, *rest = (table.texts(table.roles["unit_id"]).drop_nulls() for table in (assigned, *others))
+    some = [(other, ids) for other, ids in zip(others, rest, strict=True) if len(ids)]
+    if some and len(one) and not any(_overlap(one, ids) for _, ids in some):
+        pairs = ((assigned, one), some[0])
+        here, there = (f"{table.label} has {table.roles['unit_id']} like {str(ids[0])!r}" for table, ids in pairs)
+        raise DataError(
+            f"no event is of an assigned unit: {here}, and {there}: write ids in one form, or name their columns, like --columns 'uid=unit_id'"
+        )
 
 
 def _is_id(frame: pl.DataFrame, name: str) -> bool:

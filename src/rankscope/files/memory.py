@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -153,9 +154,11 @@ def frame_of(source: Any, label: str) -> pl.DataFrame:
         kind = type(source).__module__.partition(".")[0]
         text = f"{label}: {kind} hands over its columns through pyarrow, which is not installed: pip install pyarrow"
         raise MissingExtraError(text) from None
-    except Exception as error:  # noqa: BLE001 - whatever the other library raises
+    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - whatever the other library raises
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         hint = "are texts and numbers mixed in one column? astype(str) makes ids strings"
+        if unknown := re.search(r"`(\w*interval\w*)` type", text):  # of DuckDB
+            text, hint = f"a column is of type {unknown[1]}", "leave it out, or cast it to text or a number"
         raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from None
 
 

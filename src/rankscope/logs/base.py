@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import polars as pl
 
-from rankscope.declared import Declared, Param, parse_all, split_spellings
+from rankscope.declared import Declared, Param, parameters, parse_all, split_spellings
 from rankscope.errors import InputError
 from rankscope.impressions import Log
 
@@ -130,10 +130,10 @@ class OnlineMetric(Earning, kind="online metric", at="days"):
             # a window is always named: "Retention" omits the day
             return text if "@" in text or days is None else f"{text}@{days}"
         own = [getattr(self, name) for name in self.of_columns]
-        parameters = {
+        given = {
             n: v for n, usual in self.defaults.items() if (v := getattr(self, n)) != usual and n not in self.of_columns
         }
-        first = sorted(parameters.items(), key=lambda item: self.defaults[item[0]] is not MISSING)  # what must be given
+        first = sorted(given.items(), key=lambda item: self.defaults[item[0]] is not MISSING)  # what must be given
         return f"{type(self).__name__}({', '.join([*(name if name.isidentifier() else repr(name) for name in own), *(f'{n}={v!r}' for n, v in first)])})"
 
     __repr__ = __str__
@@ -180,7 +180,8 @@ def parse_online(text: Any) -> OnlineMetric:
         raise InputError(f"{text!r} is not an online metric: write it like CTR or 'Ratio(orders, sessions)'")
     match = _CALL.fullmatch(text.strip())
     cls = OnlineMetric.catalogue.get(match["name"]) if match else None
-    spelled = _named(match["inside"], cls.of_columns) if match and cls is not None and cls.of_columns else None
+    names = () if cls is None else cls.of_columns or tuple({"where"} & {*parameters(cls)})  # of what needs no name
+    spelled = _named(match["inside"], names) if match and names else None
     several = parse_all(OnlineMetric, f"{match['name']}({spelled})" if match and spelled is not None else text)
     if len(several) > 1:
         raise InputError(f"{text} is {len(several)} online metrics: name one, like {several[0]}")

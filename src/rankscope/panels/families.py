@@ -98,9 +98,9 @@ BEST = "best"
 
 
 def choose_baseline(named: object, panel: Panel) -> tuple[str, bool]:
-    """Return the baseline of the systems of a panel, and True if it was chosen as the best one: ``best`` is named, and names no system."""
-    if str(named) == BEST and BEST not in panel.systems and panel.sign and len(panel.systems) > 2:
-        return next(iter(panel.means)), True
+    """Return the baseline of the systems of a panel, and True if it was chosen as the best of several: ``best`` is named, and names no system."""
+    if str(named) == BEST and BEST not in panel.systems and panel.sign and len(panel.systems) > 1:
+        return next(iter(panel.means)), len(panel.systems) > 2
     return baseline_of(None if named is None else str(named), panel.systems), False
 
 

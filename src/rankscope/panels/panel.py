@@ -263,11 +263,12 @@ class Panel:
     @property
     def counted(self) -> str:
         """The number of units in words. With predictions also the units judged by people and by the model."""
-        count = words.counted(len(self.units), self.measure.unit)
         if self.predicted is None:
-            return count
-        people = int((~np.isnan(self.values).any(axis=0)).sum())
-        return f"{count}, {words.count(people)} judged by people and the rest by a model that they correct (PPI++)"
+            return words.counted(len(self.units), self.measure.unit)
+        values = self.predictions(0)
+        people, others = len(values.people), len(values.others)
+        by_model = f" and {words.count(others)} by a model that they correct (PPI++); changes are corrected by themselves, and can differ from differences of values"
+        return f"{words.counted(people, self.measure.unit)} judged by people{by_model if others else ''}"
 
     def _multiples(self, a: int, b: int, both: Array) -> Array | None:
         """How much each unit weighs in the difference, 1 on average; None where it weighs differently in the two systems."""

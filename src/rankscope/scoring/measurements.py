@@ -429,7 +429,9 @@ def _note(scores: Scores, people: int, others: int) -> str:
     known = set(scores.predictions.runs[0].query_ids) if scores.predictions is not None else set()
     lost = int(np.sum([query not in known for query in scores.runs[0].query_ids]))
     left = f" without {words.counted(lost, 'query')} that the model did not judge" if lost else ""
-    return f"means are of {words.counted(people, 'query')} judged by people, corrected by a model on {words.count(others)} others (PPI++){left}"
+    corrected = f"corrected by a model on {words.counted(others, 'other')} (PPI++)"
+    by = corrected if others else "and the model judged no other query of the runs, so nothing is corrected"
+    return f"means are of {words.counted(people, 'query')} judged by people, {by}{left}"
 
 
 def _refuse(request: Request) -> None:

@@ -193,7 +193,7 @@ def _lines(chart: Chart, width: int) -> tuple[Block, ...]:
         return (_with_bars(table, values, ends_of(values, chart.limits, True), width), *of)
     columns = (Column(chart.x, _kind(chart, chart.x)), *(Column(_short(name), "value") for name in lines))
     rows = tuple(
-        (number, *(_alone(_value_at(line, x, level)) for line in lines.values()))
+        (number, *(plain_value(_value_at(line, x, level)) for line in lines.values()))
         for number, x in zip(whole, places, strict=True)
     )
     return (Table(columns, rows, turns=True), *of)
@@ -253,7 +253,7 @@ def _heat(chart: Chart, width: int) -> tuple[Block, ...]:
     if len(_distinct(chart, across)) > len(_distinct(chart, down)):
         down, across = across, down
     at = chart.at(chart.colour)
-    values = {(_label(chart, row, down), _label(chart, row, across)): _alone(row[at]) for row in chart.rows}
+    values = {(_label(chart, row, down), _label(chart, row, across)): plain_value(row[at]) for row in chart.rows}
     names, heads = _distinct(chart, down), _distinct(chart, across)
     kept = [names[i] for i in _space(len(names))]
     columns = (Column(down), *(Column(_short(head), _kind(chart, chart.colour)) for head in heads[:MAX_ROWS]))
@@ -322,10 +322,6 @@ def _column(chart: Chart, header: str) -> list[Value]:
 def _kind(chart: Chart, header: str) -> Kind:
     kind = chart.columns[chart.at(header)].kind
     return "value" if kind == "text" else kind
-
-
-def _alone(value: Value) -> Value:
-    return value.value if isinstance(value, ValueRange) else value
 
 
 def _short(text: str, room: int = NAME) -> str:

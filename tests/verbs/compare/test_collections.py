@@ -11,6 +11,7 @@ from scipy import stats
 from tests.made.results import world
 
 import rankscope as rs
+from rankscope.cli import main
 from rankscope.errors import InputError
 
 QRELS, RUNS = world()
@@ -93,3 +94,17 @@ def test_a_warning_names_its_collection() -> None:
     assert [len(part.warnings) for part in found.parts.values()] == [
         sum(text.startswith(f"{name}: ") for text in texts) for name in found.parts
     ]
+
+
+def test_the_best_run_of_each_collection_is_no_common_baseline() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(6)}
+    first, second = (dict.fromkeys(qrels, order) for order in (["a", "b"], ["b", "a"]))
+    sets = {"one": (qrels, {"x": first, "y": second}), "two": (qrels, {"x": second, "y": first})}
+    with pytest.raises(InputError, match="the best run differs between collections: name one run"):
+        rs.compare_collections(sets, "RR", baseline="best")
+
+
+@pytest.mark.parametrize("option", ["--methods", "--bayes", "--risk=1", "--tried=9", "--predicted=model.txt"])
+def test_options_whose_results_are_not_shown_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "--collections", "one", "two", option]) == 2
+    assert f"{option.partition('=')[0]} is for one collection: leave it out" in capsys.readouterr().err

@@ -115,6 +115,11 @@ def test_a_plan_that_was_changed_after_a_look_is_told(plan: Path) -> None:
             "primary is set by the plan .*: leave it out, or change the plan",
         ),
         (PLAN, {"test": "t"}, "the plan has looks, which set the test and the interval"),
+        (
+            PLAN.replace("alpha = 0.1\n", ""),
+            {"alpha": 0.1},
+            "the plan has looks, which share alpha: write alpha = 0.1 into the plan",
+        ),
     ],
     ids=[
         "not TOML",
@@ -126,6 +131,7 @@ def test_a_plan_that_was_changed_after_a_look_is_told(plan: Path) -> None:
         "unknown part",
         "set twice",
         "test and looks",
+        "another alpha at a look",
     ],
 )
 def test_bad_plans(plan: Path, text: str, options: dict[str, Any], message: str) -> None:

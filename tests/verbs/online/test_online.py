@@ -16,6 +16,7 @@ import rankscope as rs
 from rankscope.cli import main
 from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.inference.intervals import student, wilson
+from rankscope.show.charts import data_of
 
 FIVE = pl.DataFrame({"item": list("abcab"), "shown": ["yes"] * 5, "clicked": ["yes", "no", "yes", "no", "yes"]})
 
@@ -251,6 +252,15 @@ def test_charts_by_day_and_by_position() -> None:
         "by_position-RPM",
     ]
     assert all(len(chart.rows) >= 4 for chart in result.charts())
+
+
+def test_a_day_without_an_interval_has_its_value_on_the_scale_of_the_others() -> None:
+    log = {"user": ["a", "b", "a", "c"], "item": ["x"] * 4, "click": [1, 0, 0, 1], "time": ["2024-05-01", "2024-05-01", "2024-05-02", "2024-05-03"]}  # fmt: skip
+    found = rs.online(log, "CTR", by="day")
+    drawn = found.to_text().partition("CTR by day")[2]
+    assert "2024-05-03                 100.0%" in drawn
+    assert "1.0000" not in drawn
+    assert [row["c2"] for row in data_of(next(found.charts()))] == [0.5, 0.0, 1.0]
 
 
 def test_of_a_slice_with_many_values_those_with_most_units_are_looked_at() -> None:

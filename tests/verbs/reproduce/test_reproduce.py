@@ -103,3 +103,12 @@ def test_runs_of_other_queries_are_refused() -> None:
 def test_an_unknown_metric_names_those_that_were_computed() -> None:
     with pytest.raises(KeyError, match="there are AP"):
         rs.reproduce(GOOD, OTHER, "AP", qrels=QRELS)["RR"]
+
+
+def test_queries_of_one_run_alone_are_counted() -> None:
+    found = rs.reproduce({"q1": ["a"], "q2": ["b"], "q3": ["c"]}, {"q1": ["a"], "q4": ["d"]})
+    assert found.alone == (2, 1)
+    assert "Left out of this, as ranked by one run: 2 queries by original alone and 1 query by mine alone." in [
+        *found.sentences()
+    ]
+    assert rs.reproduce(GOOD, GOOD).alone == (0, 0)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
 
 
+# options of compare whose results are of one collection
+OF_ONE = ("methods", "record", "launch", "details", "bayes", "risk", "slices", "costs", "limits", "tried", "predicted")
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -46,6 +48,8 @@ def compare(call: Call) -> int:
     if call.params["collections"]:
         from rankscope.verbs.compare.collections import compare_collections
 
+        if alone := next((name for name in OF_ONE if name in call.explicit), None):
+            raise InputError(f"--{alone} is for one collection: leave it out, or compare each folder by itself")
         return call.show(
             compare_collections([one for one in (call.qrels, *call.runs) if one], call.metrics, **call.options)
         )

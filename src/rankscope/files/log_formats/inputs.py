@@ -270,8 +270,9 @@ def _schema(frame: Any) -> Mapping[str, Any]:
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
         return frame.collect_schema()
     if hasattr(frame, "column_names"):  # of PyArrow
-        return pl.DataFrame(frame.slice(0, 1)).schema
-    return dict.fromkeys(str(name) for name in getattr(frame, "columns", ()))
+        with suppress(*UNREADABLE):
+            return pl.DataFrame(frame.slice(0, 1)).schema
+    return dict.fromkeys(str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ())))
 
 
 def _paths(schema: Mapping[str, Any], before: str = "") -> Iterator[str]:
@@ -414,7 +415,12 @@ HOURS = r"(T[\d:.]+)[ T]?[+-]\d\d$"  # a zone of hours only: the T before it exc
 EPOCHS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (0.0, "s"))  # smallest number in each unit: all after 1973
 EARLIEST = 1e8  # seconds to 1973: smaller numbers are days, steps or counts
 FIRST_DATE, LAST_DATE = 19_000_101, 21_001_231  # dates as whole numbers
-DATES = {1: "%Y%m%d", 10**4: "%Y%m%d%H%M", 10**6: "%Y%m%d%H%M%S"}  # forms of whole numbers, by the size of a day
+# forms of whole numbers, by the size of a day; with hours alone they could be seconds, of 2033 to 2036
+DATES = {1: "%Y%m%d", 10**2: "%Y%m%d%H%M", 10**4: "%Y%m%d%H%M", 10**6: "%Y%m%d%H%M%S"}
+HOURLY, FIRST_HOUR = (
+    10**2,
+    19_900_101,
+)  # hours are read if all are hours from this day on, as seconds would lie in the future
 FIRST, LAST = -62_135_596_800e6, 4_133_980_800e6 - 1  # microseconds to the years 1 and 2100
 
 
@@ -542,11 +548,13 @@ def _numeric_times(rows: LogRows, name: str, number: pl.Expr, ends: pl.DataFrame
         return _since_1970(number, 0.0), []
     least, largest = map(float, ends.row(0))
     for day, form in DATES.items():
-        if least >= FIRST_DATE * day and largest < (LAST_DATE + 1) * day:
-            date = (
-                number.cast(pl.Int64, strict=False).cast(pl.String).str.to_datetime(form, time_unit="us", strict=False)
-            )
-            return date.dt.replace_time_zone("UTC"), [f"column {name} holds dates like {largest:.0f}: read as UTC"]
+        if least >= (FIRST_HOUR if day == HOURLY else FIRST_DATE) * day and largest < (LAST_DATE + 1) * day:
+            text = number.cast(pl.Int64, strict=False).cast(pl.String) + ("00" if day == HOURLY else "")
+            date = text.str.to_datetime(form, time_unit="us", strict=False).dt.replace_time_zone("UTC")
+            odd = number.is_not_null() & ((number % 1 != 0) | date.is_null())
+            if day == HOURLY and rows.collect(rows.frame.select(odd.any().alias("odd")))["odd"].any():
+                continue
+            return date, [f"column {name} holds dates like {largest:.0f}: read as UTC"]
     if abs(largest) < EARLIEST:
         raise InputError(
             f"{rows.source.label}: column {name} holds numbers up to {words.amount(largest)}, too small for times after 1973; {EXPECTS['time']}"

@@ -91,6 +91,8 @@ def placed_events(
         met = met.dt.truncate("1d")
         notes.append("events have days and no times: those on the day of the assignment count")
     rows = rows.with_columns((pl.col(at) < met).fill_null(value=False).alias(BEFORE))
+    if rows.height and rows[BEFORE].all():
+        notes.append("every event is from before the assignment of its unit, so none counts: are both times right?")
     if window is None:
         return rows, notes
     late = rows.select((pl.col(at) >= met + window).sum()).item()

@@ -48,6 +48,8 @@ def compare_collections(collections: Any, metrics: Any = None, **options: Any) -
     for name, part in parts.items():
         if lacking := sorted(set(first.systems) ^ set(part.systems)):
             raise InputError(f"{name}: every collection needs the same runs, and {lacking[0]} is missing in one")
+    if len({part.family.baseline for part in parts.values()}) > 1:
+        raise InputError("the best run differs between collections: name one run as the baseline")
     if first.family.baseline is None:
         raise InputError("collections are compared with one baseline: leave out --all-pairs and further baselines")
     names = tuple(parts)

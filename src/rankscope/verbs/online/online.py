@@ -96,7 +96,7 @@ def online(  # noqa: PLR0913 - the options of the command line, each with its de
 def _nothing_allowed(log: Log) -> str:
     """What to say of a log whose columns allow no metric by themselves, with a column that a mean can be of as an example."""
     numbers = [name for role, name in log.roles.items() if COLUMNS[role].kind in {"flag", "number"}]
-    like = next(iter([*numbers, *log.attributes]), "COLUMN")
+    like = next(iter([*numbers, *log.fitting("reward", log.attributes)]), "COLUMN")
     columns = words.listing([*log.roles.values(), *log.attributes], most=12)
     return (
         f"{log.label}: its columns allow no online metric ({columns}): clicks allow CTR (--columns 'NAME=click' names the "

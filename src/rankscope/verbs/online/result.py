@@ -241,7 +241,9 @@ def _lines(values: Sequence[OnlineValue], name: str, over: str, caption: str) ->
             (
                 metric,
                 words.day_number(one.part) if over == "day" else one.part,
-                one.bounds.around(one.value, f"{one.number.text} ({one.interval_in_words})"),
+                one.bounds.around(one.value, f"{one.number.text} ({one.interval_in_words})")
+                if one.bounds.known
+                else one.number,
             )
             for one in known
         )

@@ -64,12 +64,15 @@ def reproduce(  # noqa: PLR0913 - the options of the command line
     read = [(name, read_any("run", run, name, reading=request.policies)) for name, run in named]
     scores = None if qrels is None else evaluate_request(grades, read, request)
     names = ("original", "mine") if scores is None else (scores.runs[0].name, scores.runs[1].name)
-    by_query = _orders(read[0][1], read[1][1], request.policies, (p, depth_of_overlap))
-    return Reproduction(names, by_query, [] if scores is None else _effects(scores), p, depth_of_overlap, request, scores)
+    by_query, alone = _orders(read[0][1], read[1][1], request.policies, (p, depth_of_overlap))
+    return Reproduction(names, by_query, [] if scores is None else _effects(scores), p, depth_of_overlap, request, scores, alone)
 # fmt: on
 
 
-def _orders(original: Any, mine: Any, policies: Policies, how: tuple[float, int]) -> list[OrderOfQuery]:
+def _orders(
+    original: Any, mine: Any, policies: Policies, how: tuple[float, int]
+) -> tuple[list[OrderOfQuery], tuple[int, int]]:
+    """The order of each query that both rank, and how many queries each ranks alone."""
     p, depth = how
     ties: Any = policies.ties if policies.ties in TIES else "trec"
     lists = []
@@ -92,7 +95,7 @@ def _orders(original: Any, mine: Any, policies: Policies, how: tuple[float, int]
         both = [(i, rank[document]) for i, document in enumerate(one) if document in rank]
         common = kendall(*np.array(both, dtype=float).reshape(-1, 2).T)
         out.append(OrderOfQuery(query, union, common, len(both), rbo_to_depth(one, other, p, depth), one == other))
-    return out
+    return out, (len(lists[0]) - len(shared), len(lists[1]) - len(shared))
 
 
 def _effects(scores: Scores) -> list[MetricEffect]:

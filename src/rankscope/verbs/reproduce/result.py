@@ -98,6 +98,7 @@ class Reproduction(OfScores):
     depth: int
     request: Request
     scores: Scores | None = None
+    alone: tuple[int, int] = (0, 0)  # queries that only the original ranks, and only mine
 
     schema = "reproduce/1"
     header = ("conventions", "orders")
@@ -148,7 +149,8 @@ class Reproduction(OfScores):
             "tau_shared": words.finite(self.tau_shared),
             "rbo": words.finite(self.rbo),
         }
-        return {**means, "queries": len(self.by_query), "p": self.p, "depth": self.depth}
+        lost = dict(zip(("queries_original_alone", "queries_mine_alone"), self.alone, strict=True))
+        return {**means, "queries": len(self.by_query), **lost, "p": self.p, "depth": self.depth}
 
     def sentences(self) -> Iterator[str]:
         """The closeness of rankings, then of each metric."""
@@ -159,6 +161,11 @@ class Reproduction(OfScores):
             f"Rank-biased overlap is {words.number(self.rbo, digits=3)}, Kendall's tau {words.number(self.tau, digits=3)} "
             f"(union of documents) and {words.number(self.tau_shared, digits=3)} (documents of both)."
         )
+        lost = [
+            f"{words.counted(n, 'query')} by {name} alone" for n, name in zip(self.alone, self.names, strict=True) if n
+        ]
+        if lost:
+            yield f"Left out of this, as ranked by one run: {' and '.join(lost)}."
         for effect in self.effects[:1]:
             c = effect.contrast
             p = "" if math.isnan(c.p_value) else f" ({words.p_value(c.p_value)}, paired t test)"
