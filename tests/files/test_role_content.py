@@ -11,7 +11,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import LogRows, _numeric_times
+from rankscope.files.log_formats.rows import LogRows, _numeric_times
 from rankscope.scoring.logs import read_log
 from rankscope.tables import Source
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.files.log_formats.inputs import Clock, LogRows, input_of, is_part, places, read_times, refuse_faults
+from rankscope.files.log_formats.inputs import input_of, is_part, places
 from rankscope.files.log_formats.joining import (
     BEFORE,
     EVENT,
@@ -22,6 +22,7 @@ from rankscope.files.log_formats.joining import (
     window_of,
     within,
 )
+from rankscope.files.log_formats.rows import Clock, LogRows, read_times, refuse_faults
 from rankscope.files.logs import ColumnsOption, log_from, roles_by_name, rows_from
 from rankscope.files.long import restore_floats
 from rankscope.files.raw import is_path

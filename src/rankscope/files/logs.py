@@ -19,20 +19,11 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.catalogue import kind_of
 from rankscope.files.log_formats.growthbook import GROWTHBOOK
-from rankscope.files.log_formats.inputs import (
-    EXPECTED,
-    Clock,
-    LogFormat,
-    LogInput,
-    LogPart,
-    LogRows,
-    input_of,
-    read_times,
-    refuse_faults,
-)
+from rankscope.files.log_formats.inputs import EXPECTED, LogFormat, LogInput, LogPart, input_of
 from rankscope.files.log_formats.interleaved import INTERLEAVED
 from rankscope.files.log_formats.joining import BEFORE, EVENT
 from rankscope.files.log_formats.open_bandit import OBP, OPEN_BANDIT
+from rankscope.files.log_formats.rows import Clock, LogRows, read_times, refuse_faults
 from rankscope.files.log_formats.ubi import UBI
 from rankscope.files.log_formats.yandex import YANDEX
 from rankscope.files.long import EXACT, FLOAT_ID, FLOAT_NOTE, IS_FLOAT_ID

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import LogRows
+from rankscope.files.log_formats.rows import LogRows
 from rankscope.files.roles import column_roles
 from rankscope.impressions import COLUMNS, Sums, number_of_text
 from rankscope.words import plain_name

@@ -13,8 +13,8 @@ import polars as pl
 from rankscope.errors import DataError, InputError
 from rankscope.files import logs
 from rankscope.files.assigned import read_assigned
-from rankscope.files.log_formats.inputs import Clock
 from rankscope.files.log_formats.joining import Days, within
+from rankscope.files.log_formats.rows import Clock
 from rankscope.files.roles import column_roles
 from rankscope.impressions import Log
 from rankscope.interleavings.credits import usual_credit

@@ -8,8 +8,9 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, with_times
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places
 from rankscope.files.log_formats.joining import BEFORE, MET, first_assignments, placed_events
+from rankscope.files.log_formats.rows import with_times
 from rankscope.files.sheets import INDEX, Sheet
 from rankscope.impressions import COLUMNS
 from rankscope.sources import UNDEFINED

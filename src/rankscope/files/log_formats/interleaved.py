@@ -6,7 +6,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogTable, places, tally, with_times
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogTable, places, tally
+from rankscope.files.log_formats.rows import with_times
 from rankscope.sources import UNDEFINED
 
 COLUMNS = ("timestamp", "search_id", "event", "position", "ranking_function")

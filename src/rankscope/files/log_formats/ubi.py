@@ -8,7 +8,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, tally, with_times
+from rankscope.files.log_formats.inputs import LogFormat, LogInput, LogPart, LogTable, places, tally
+from rankscope.files.log_formats.rows import with_times
 from rankscope.files.sheets import Sheet
 from rankscope.impressions import first_known
 

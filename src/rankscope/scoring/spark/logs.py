@@ -14,7 +14,8 @@ from rankscope.engines import spark
 from rankscope.engines.packing import PartStream
 from rankscope.engines.remote_queries import ORDER, RowReading
 from rankscope.errors import InputError
-from rankscope.files.log_formats.inputs import EXPECTED, LogRows
+from rankscope.files.log_formats.inputs import EXPECTED
+from rankscope.files.log_formats.rows import LogRows
 from rankscope.impressions import Log
 from rankscope.sources import Source
 
