@@ -314,7 +314,9 @@ MESSAGE_STYLE = {"options": False}  # the command line sets it while it runs
 OPTION_VALUES: dict[str, tuple[str, ...]] = {
     "test": ("t", "betting", "anytime"), "correction": ("holm",), "engine": ("local", "spark"), "covariates": ("none",),
 }  # fmt: skip
-ONE_EACH = frozenset({"metrics", "covariates", "guardrails"})  # keywords in the plural; their options are repeated
+ONE_EACH = frozenset(
+    {"metrics", "covariates", "guardrails", "limits"}
+)  # keywords in the plural; their options are repeated
 RENAMED = {"from": "start", "to": "end"} | {name.removesuffix("s"): name for name in ONE_EACH}  # keywords of options
 FLAGS = frozenset({"details", "per_query", "list", "distribution", "bayes", "all_pairs"})
 METHODS = {

@@ -15,11 +15,11 @@ from tests.made.files import some
 
 SRC = Path(__file__).resolve().parents[2] / "src" / "rankscope"
 
-TOTAL = 86_773
+TOTAL = 86_777
 BUDGETS = {
     "analysis": 636,
     "behaviour": 1_229,
-    "cli": 2_937,
+    "cli": 2_939,
     "click_models": 1_136,
     "diagnostics": 963,
     "dialects": 513,
@@ -34,7 +34,7 @@ BUDGETS = {
     "lists": 2_375,
     "logs": 2_855,
     "metrics": 6_689,
-    "modules": 2_911,
+    "modules": 2_913,
     "panels": 3_307,
     "rankers": 1_461,
     "reporting": 4_575,

@@ -104,7 +104,9 @@ def test_the_best_run_of_each_collection_is_no_common_baseline() -> None:
         rs.compare_collections(sets, "RR", baseline="best")
 
 
-@pytest.mark.parametrize("option", ["--methods", "--bayes", "--risk=1", "--tried=9", "--predicted=model.txt"])
+@pytest.mark.parametrize(
+    "option", ["--methods", "--bayes", "--risk=1", "--tried=9", "--predicted=model.txt", "--limit=depth=9"]
+)
 def test_options_whose_results_are_not_shown_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "--collections", "one", "two", option]) == 2
     assert f"{option.partition('=')[0]} is for one collection: leave it out" in capsys.readouterr().err

@@ -49,7 +49,9 @@ def compare(call: Call) -> int:
         from rankscope.verbs.compare.collections import compare_collections
 
         if alone := next((name for name in OF_ONE if name in call.explicit), None):
-            raise InputError(f"--{alone} is for one collection: leave it out, or compare each folder by itself")
+            raise InputError(
+                f"{words.option_named(alone)} is for one collection: leave it out, or compare each folder by itself"
+            )
         return call.show(
             compare_collections([one for one in (call.qrels, *call.runs) if one], call.metrics, **call.options)
         )
